@@ -1,0 +1,173 @@
+# Lakestream: how to build, test and reproduce. `make` alone lists the targets.
+#
+#   make BUILD=build-clang CC=clang OPT=-O0     a second build beside the first
+#   make test BUILD=build-asan SANITIZE=address,undefined
+#   V=1 shows whole command lines
+
+BUILD ?= build
+OPT ?= -O2
+SANITIZE ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+FIGURES ?=
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+ifeq ($(MAKELEVEL)$(findstring -j,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+# Compiler output stays whole; what runs for long keeps its terminal and its progress line.
+ifneq ($(filter build core sim backend experiments check-build,$(MAKECMDGOALS)),)
+MAKEFLAGS += --output-sync=target
+endif
+Q := $(if $(V),,@)
+
+# ---- flags -------------------------------------------------------------------------------------
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes -Werror
+# No fused or reordered floating point: one seed gives one event hash on every compiler and level.
+FLOATS := -ffp-contract=off -fno-fast-math
+SANITIZERS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
+CPPFLAGS_ALL := -I. -I$(BUILD)/include -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(CPPFLAGS)
+CFLAGS_ALL := -std=gnu11 $(OPT) -g $(FLOATS) $(WARNINGS) $(SANITIZERS) -pthread $(CFLAGS)
+LDFLAGS_ALL := -pthread $(SANITIZERS) $(LDFLAGS)
+ifneq ($(findstring NDEBUG,$(CPPFLAGS_ALL) $(CFLAGS_ALL) $(CC)),)
+$(error NDEBUG is not supported: the asserts are part of the program)
+endif
+
+PACKAGES_core := libxxhash libzstd
+PACKAGES_sim := gsl
+PACKAGES_backend :=
+PACKAGES_experiments := yaml-0.1 sqlite3 jansson
+PACKAGES := $(PACKAGES_core) $(PACKAGES_sim) $(PACKAGES_backend) $(PACKAGES_experiments)
+# Asked for only when something is compiled: before `make deps` there may be no pkg-config.
+PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $$(shell pkg-config --cflags $(PACKAGES)))$(PACKAGE_CFLAGS)
+package_libs = $(if $(strip $1),$(shell pkg-config --libs $1))
+
+# ---- layers ------------------------------------------------------------------------------------
+
+LAYERS := core sim backend experiments
+BELOW_core :=
+BELOW_sim := core
+BELOW_backend := core
+BELOW_experiments := backend sim core
+
+sources = $(sort $(filter-out experiments/main.c,$(wildcard $1/*.c)))
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
+archive = $(BUILD)/liblakestream-$1.a
+archives = $(foreach l,$1 $(BELOW_$1),$(call archive,$l))
+packages = $(foreach l,$1 $(BELOW_$1),$(PACKAGES_$l))
+
+PROGRAM := $(BUILD)/lakestream
+TEST_LAYERS := $(foreach l,$(LAYERS),$(if $(wildcard tests/$l/*.c),$l))
+TEST_PROGRAMS := $(TEST_LAYERS:%=$(BUILD)/test-%)
+TEST_SUPPORT := $(BUILD)/libtest-support.a
+
+# ---- what a person asks for --------------------------------------------------------------------
+
+.PHONY: help deps build test reproduce bench install lint format assumed clean FORCE
+.PHONY: check-build $(LAYERS) $(LAYERS:%=test-%)
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
+	@printf '  make %-16s %s\n' 'core (sim ...)' 'Compile one layer: $(LAYERS)' \
+		'test-core (...)' 'Build and run the tests of one layer'
+
+deps: ## Install the Debian packages that are missing
+	@tools/deps.sh
+
+build: $(PROGRAM) ## Build the program, build/lakestream
+
+test: deps ## Install what is missing, build, run lint and all tests
+	@$(MAKE) check-build
+	@tools/run_tests.sh tools/lint.sh tests/lint/run.sh 'tests/core_symbols.sh $(BUILD)' \
+		$(TEST_PROGRAMS)
+
+reproduce: deps ## Install what is missing, build, simulate, draw (FIGURES='...' for some)
+	@$(MAKE) build
+	@$(PROGRAM) reproduce $(FIGURES)
+
+bench: build ## Measure the simulator on one core
+	@$(PROGRAM) bench sim
+
+install: build ## Install program, configs and plots below PREFIX (and DESTDIR)
+	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/lakestream
+	for d in configs plots; do find $$d -type f | while read -r f; do \
+		install -D -m 644 "$$f" "$(DESTDIR)$(PREFIX)/share/lakestream/$$f" || exit 1; \
+	done; done
+
+lint: ## Check format, layout, includes, banned calls and the list of assumptions
+	@tools/lint.sh
+
+format: ## Rewrite the C files as .clang-format says
+	@tools/lint.sh --files | xargs -r clang-format -i
+
+assumed: ## Rewrite the list of assumptions in PAPER_REPRO.md
+	@tools/assumed.sh --write
+
+clean: ## Remove this build (BUILD)
+	rm -rf $(BUILD)
+
+check-build: $(PROGRAM) $(TEST_PROGRAMS)
+
+$(LAYERS): %: $(BUILD)/liblakestream-%.a
+
+export LAKESTREAM := $(PROGRAM)
+test-experiments: $(PROGRAM)
+$(LAYERS:%=test-%): test-%: $(BUILD)/test-%
+	@$< $(TESTS)
+
+# ---- rules -------------------------------------------------------------------------------------
+
+# write_if_changed, file, text: touches the file only when the text is new.
+write_if_changed = mkdir -p $(dir $1); printf '%s\n' $2 | cmp -s - $1 || printf '%s\n' $2 >$1
+
+$(BUILD)/flags: FORCE
+	@command -v pkg-config >/dev/null && pkg-config --exists $(PACKAGES) || \
+		{ echo 'libraries are missing: run make deps' >&2; exit 1; }
+	@$(call write_if_changed,$@,'$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)')
+
+$(BUILD)/sources-%: FORCE
+	@$(call write_if_changed,$@,'$(call sources,$*)')
+
+# build_info.h: what a row of results says about the build that made it.
+$(BUILD)/include/build_info.h: FORCE
+	@commit=$$(git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown); \
+	$(call write_if_changed,$@,"#define LAKESTREAM_COMMIT \"$$commit\"" \
+		'#define LAKESTREAM_COMPILER "$(CC) $(OPT)"' \
+		'#define LAKESTREAM_SHARE "$(PREFIX)/share/lakestream"')
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(BUILD)/include/build_info.h
+	@echo "  CC    $<"
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(PACKAGE_CFLAGS) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+
+define layer_rules
+$(call archive,$1): $(call objects,$(call sources,$1)) $(BUILD)/sources-$1
+	@echo "  AR    $$@"
+	@rm -f $$@
+	$$(Q)ar rcs $$@ $$(filter %.o,$$^)
+
+$(BUILD)/test-$1: $(call objects,$(call sources,tests/$1)) $(TEST_SUPPORT) $(call archives,$1)
+	@echo "  LD    $$@"
+	$$(Q)$(CC) $(LDFLAGS_ALL) $$(filter %.o %.a,$$^) \
+		$$(call package_libs,$(call packages,$1) cunit) -lm -o $$@
+endef
+$(foreach l,$(LAYERS),$(eval $(call layer_rules,$l)))
+
+$(TEST_SUPPORT): $(call objects,$(call sources,tests))
+	@echo "  AR    $@"
+	@rm -f $@
+	$(Q)ar rcs $@ $(filter %.o,$^)
+
+$(PROGRAM): $(BUILD)/obj/experiments/main.o $(call archives,experiments)
+	@echo "  LD    $@"
+	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(call package_libs,$(PACKAGES)) -lm -o $@
+
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d)

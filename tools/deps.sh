@@ -1,0 +1,37 @@
+#!/bin/bash
+# Installs the Debian packages that Lakestream needs and that are missing; silent when none is.
+set -euo pipefail
+
+packages=(
+	gcc make pkg-config      # the build
+	libyaml-dev              # configs, with line and column of every key
+	libsqlite3-dev           # the results database
+	libgsl-dev               # quantile functions, fits, statistics
+	libzstd-dev libxxhash-dev # encoding and checksums
+	libjansson-dev           # JSON output
+	gnuplot-nox fonts-dejavu-core # figures
+	libcunit1-dev            # tests
+	clang clang-format       # tests that compare two compilers; lint
+)
+
+installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${packages[@]}" 2>/dev/null |
+	awk '$2 == "installed" {print $1}') || true
+missing=()
+for package in "${packages[@]}"; do
+	grep -qxF -- "$package" <<<"$installed" || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+install="apt-get install -y --no-install-recommends ${missing[*]}"
+if [ "$(id -u)" -eq 0 ]; then
+	as_root=()
+elif sudo -n true 2>/dev/null; then
+	as_root=(sudo -n)
+else
+	echo "These packages are missing. Run this line, then the same make again:" >&2
+	echo "  sudo apt-get update && sudo $install" >&2
+	exit 2
+fi
+echo "installing: ${missing[*]}"
+"${as_root[@]}" apt-get update -q
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $install
