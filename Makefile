@@ -154,14 +154,15 @@ $(call archive,$1): $(call objects,$(call sources,$1)) $(BUILD)/sources-$1
 	@rm -f $$@
 	$$(Q)ar rcs $$@ $$(filter %.o,$$^)
 
-$(BUILD)/test-$1: $(call objects,$(call sources,tests/$1)) $(TEST_SUPPORT) $(call archives,$1)
+$(BUILD)/test-$1: $(call objects,$(call sources,tests/$1)) $(TEST_SUPPORT) $(call archives,$1) \
+		$(BUILD)/sources-tests/$1
 	@echo "  LD    $$@"
 	$$(Q)$(CC) $(LDFLAGS_ALL) $$(filter %.o %.a,$$^) \
 		$$(call package_libs,$(call packages,$1) cunit) -lm -o $$@
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer_rules,$l)))
 
-$(TEST_SUPPORT): $(call objects,$(call sources,tests))
+$(TEST_SUPPORT): $(call objects,$(call sources,tests)) $(BUILD)/sources-tests
 	@echo "  AR    $@"
 	@rm -f $@
 	$(Q)ar rcs $@ $(filter %.o,$^)

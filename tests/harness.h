@@ -32,7 +32,10 @@ struct harness_suite {
     const struct harness_test *tests;
 };
 
-#define HARNESS_TEST(function) {#function, function}
+#define HARNESS_TEST(function)                                                                     \
+    {                                                                                              \
+#function, function                                                                        \
+    }
 #define HARNESS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
