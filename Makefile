@@ -133,7 +133,7 @@ $(BUILD)/flags: FORCE
 		{ echo 'libraries are missing: run make deps' >&2; exit 1; }
 	@$(call write_if_changed,$@,'$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)')
 
-$(BUILD)/sources-%: FORCE
+$(BUILD)/sources/%.list: FORCE
 	@$(call write_if_changed,$@,'$(call sources,$*)')
 
 # build_info.h: what a row of results says about the build that made it.
@@ -149,20 +149,20 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(BUILD)/include/build_info.h
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(PACKAGE_CFLAGS) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
 define layer_rules
-$(call archive,$1): $(call objects,$(call sources,$1)) $(BUILD)/sources-$1
+$(call archive,$1): $(call objects,$(call sources,$1)) $(BUILD)/sources/$1.list
 	@echo "  AR    $$@"
 	@rm -f $$@
 	$$(Q)ar rcs $$@ $$(filter %.o,$$^)
 
 $(BUILD)/test-$1: $(call objects,$(call sources,tests/$1)) $(TEST_SUPPORT) $(call archives,$1) \
-		$(BUILD)/sources-tests/$1
+		$(BUILD)/sources/tests/$1.list
 	@echo "  LD    $$@"
 	$$(Q)$(CC) $(LDFLAGS_ALL) $$(filter %.o %.a,$$^) \
 		$$(call package_libs,$(call packages,$1) cunit) -lm -o $$@
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer_rules,$l)))
 
-$(TEST_SUPPORT): $(call objects,$(call sources,tests)) $(BUILD)/sources-tests
+$(TEST_SUPPORT): $(call objects,$(call sources,tests)) $(BUILD)/sources/tests.list
 	@echo "  AR    $@"
 	@rm -f $@
 	$(Q)ar rcs $@ $(filter %.o,$^)

@@ -8,6 +8,10 @@ export LC_ALL=C
 build=${1:-build}
 core=$build/liblakestream-core.a
 
+[ -f "$core" ] || {
+	echo "$core: missing; make core builds it" >&2
+	exit 1
+}
 if grep -q -- -fsanitize= "$build/flags"; then
 	echo "SKIPPED core_symbols: a sanitizer adds symbols of its own; run it on a plain build"
 	echo "0 passed, 0 failed, 1 skipped"
@@ -50,8 +54,8 @@ check defined_once "${twice%$'\n'}" "these are defined in the core and again in:
 compiled=$(find "$build/obj" -name '*.o' -printf '%P\n' | grep -v '^core/' | while read -r object; do
 	source=${object%.o}.c
 	grep -oE '[^ ]*core/[a-z0-9_]+\.c\b' "$build/obj/${object%.o}.d" 2>/dev/null |
-		grep -vxF -- "$source" | grep -vE '^tests/' | sed "s|^|$object contains |" || true
-done)
+		grep -vxF -- "$source" | grep -vE '^tests/' | sed "s|^|$object contains |" | sort -u
+done) || true
 check compiled_once "$compiled" "sources of the core were compiled into other objects:"
 
 echo "$passed passed, $failed failed, 0 skipped"
