@@ -29,7 +29,11 @@ elif sudo -n true 2>/dev/null; then
 	as_root=(sudo -n)
 else
 	echo "These packages are missing. Run this line, then the same make again:" >&2
-	echo "  sudo apt-get update && sudo $install" >&2
+	if command -v sudo >/dev/null; then
+		echo "  sudo apt-get update && sudo $install" >&2
+	else
+		echo "  su -c '/usr/bin/apt-get update && /usr/bin/$install'" >&2
+	fi
 	exit 2
 fi
 echo "installing: ${missing[*]}"
