@@ -15,7 +15,7 @@
 #include "core/policy.h"
 #include "core/producer.h"
 #include "experiments/diagnostic.h"
-#include "experiments/units.h"
+#include "experiments/quantiles.h"
 
 #define CONFIG_OPTIONS_MAX 192 /* rows of the options table, those of policies included */
 #define CONFIG_POLICIES_MAX 16

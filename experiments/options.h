@@ -12,7 +12,7 @@
 #include "experiments/config.h"
 #include "experiments/units.h"
 
-#define OPTION_TEXT_MAX 1024 /* bytes of any printed value, with the NUL */
+#define OPTION_TEXT_MAX 2048 /* bytes of any printed value, with the NUL */
 
 enum option_storage {
     OPTION_NATIVE, /* as units.h says for the kind */
@@ -53,6 +53,10 @@ MUST_USE bool option_set(struct config *config, const struct option *option, con
 /* The value as text that option_set reads back to the same value; empty where there is none. */
 void option_print(const struct config *config, const struct option *option,
                   char text[OPTION_TEXT_MAX]);
+
+/* The value as one number for tables and figures: durations in seconds, choices as their index; NAN
+ * for texts and quantiles. */
+double option_number(const struct config *config, const struct option *option);
 
 /* The effective config, one line a key: key, value, origin. */
 void options_print(const struct config *config, FILE *file);

@@ -16,8 +16,6 @@
 
 #define UNIT_TEXT_MAX 64                         /* bytes of a printed value, with the NUL */
 #define UNIT_COUNT_MAX ((UINT64_C(1) << 53) - 1) /* every count is exact as a double, too */
-#define QUANTILES_MAX 32
-#define QUANTILES_TEXT_MAX 1024
 
 enum unit {
     UNIT_DURATION,  /* int64_t, ns, at least 0: 250ms 10s 10min 1.5h */
@@ -31,14 +29,6 @@ enum unit {
     UNIT_QUANTILES, /* struct quantile_table: "0:0.6 0.5:1 1:4" */
 };
 
-/* An empirical distribution of a factor: linear in p between the points. Points rise in p from 0 to
- * 1; factors never fall and are above 0. */
-struct quantile_table {
-    uint32_t count; /* 0: none given; otherwise at least 2 */
-    double p[QUANTILES_MAX];
-    double factor[QUANTILES_MAX];
-};
-
 MUST_USE bool unit_parse_duration(const char *text, int64_t *ns, struct diagnostic *diagnostic);
 MUST_USE bool unit_parse_bytes(const char *text, uint64_t *bytes, struct diagnostic *diagnostic);
 MUST_USE bool unit_parse_rate(const char *text, double *rate, struct diagnostic *diagnostic);
@@ -48,8 +38,6 @@ MUST_USE bool unit_parse_number(const char *text, double *number, struct diagnos
 /* `choices`: names separated by '|'. */
 MUST_USE bool unit_parse_choice(const char *text, const char *choices, uint32_t *index,
                                 struct diagnostic *diagnostic);
-MUST_USE bool unit_parse_quantiles(const char *text, struct quantile_table *table,
-                                   struct diagnostic *diagnostic);
 
 void unit_print_duration(int64_t ns, char text[UNIT_TEXT_MAX]);
 void unit_print_bytes(uint64_t bytes, char text[UNIT_TEXT_MAX]);
@@ -59,6 +47,5 @@ void unit_print_count(uint64_t count, char text[UNIT_TEXT_MAX]);
 void unit_print_number(double number, char text[UNIT_TEXT_MAX]);
 /* The index must be valid. */
 void unit_print_choice(uint32_t index, const char *choices, char text[UNIT_TEXT_MAX]);
-void unit_print_quantiles(const struct quantile_table *table, char text[QUANTILES_TEXT_MAX]);
 
 #endif
