@@ -1,0 +1,18 @@
+/* codec_store.h - a store over a store of bytes: encodes manifests, decodes them, and turns a TGB
+ * that is only a length into its payload. The one adapter between references and bytes. */
+#ifndef CORE_CODEC_STORE_H
+#define CORE_CODEC_STORE_H
+
+#include <stdbool.h>
+
+#include "core/store.h"
+
+struct codec_store_options {
+    bool payload; /* turn BODY_LENGTH TGBs into bytes; false: pass them on as lengths */
+};
+
+/* Borrows `inner`, which must outlive it and is not closed by it. A body that does not decode is
+ * STORE_FAILED with the key and the reason. GETs of a range pass through as bytes. */
+struct store *codec_store_open(struct store *inner, const struct codec_store_options *options);
+
+#endif

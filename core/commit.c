@@ -1,0 +1,460 @@
+/* commit.c - the commit protocol: search, read, create, judge, validate. See commit.h and
+ * docs/protocol.md; what a version means for the producer is decided in commit_rebase.c. */
+#include "core/commit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/commit_rebase.h"
+
+void commit_init(struct commit *commit, const struct commit_options *options,
+                 struct random_stream random, struct batch_queue *queue)
+{
+    *commit = (struct commit){.options = *options, .random = random, .queue = queue};
+    store_op_init(&commit->op);
+}
+
+void commit_deinit(struct commit *commit)
+{
+    manifest_release(commit->known);
+    manifest_release(commit->sent);
+    store_op_deinit(&commit->op);
+}
+
+static struct commit_effect effect_submit(struct commit *commit, enum commit_phase phase)
+{
+    commit->phase = phase;
+    return (struct commit_effect){.kind = COMMIT_SUBMIT};
+}
+
+/* Exponential with full jitter; `failures` counts from 1. */
+static struct commit_effect effect_sleep(struct commit *commit, int64_t now_ns, uint32_t failures)
+{
+    int64_t bound = commit->options.retry_ns;
+    for (uint32_t i = 1; i < failures && bound < commit->options.retry_max_ns; i++)
+        bound *= 2;
+    if (bound > commit->options.retry_max_ns)
+        bound = commit->options.retry_max_ns;
+    int64_t sleep_ns = (int64_t)((double)bound * random_unit(&commit->random));
+    return (struct commit_effect){.kind = COMMIT_SLEEP, .until_ns = now_ns + sleep_ns};
+}
+
+static struct commit_effect effect_end(struct commit *commit, enum commit_end end, const char *text)
+{
+    commit->phase = COMMIT_IDLE;
+    commit->end = end;
+    if (text != commit->end_text)
+        snprintf(commit->end_text, sizeof commit->end_text, "%s", text);
+    return (struct commit_effect){.kind = COMMIT_ENDED};
+}
+
+static void set_known(struct commit *commit, struct manifest *manifest)
+{
+    if (manifest != commit->known)
+        manifest_release(commit->known);
+    commit->known = manifest;
+}
+
+/* Requests. */
+
+static void prepare(struct commit *commit, enum store_verb verb)
+{
+    struct store_op *op = &commit->op;
+    op->verb = verb;
+    op->body = (struct body){.kind = BODY_NONE};
+    op->range_offset = 0;
+    op->range_bytes = 0;
+    op->after[0] = '\0';
+}
+
+static struct commit_effect send_list(struct commit *commit, int64_t now_ns)
+{
+    commit->found_sent_ns = now_ns;
+    return effect_submit(commit, COMMIT_LISTING);
+}
+
+static struct commit_effect send_probe(struct commit *commit, int64_t now_ns, uint64_t version)
+{
+    prepare(commit, STORE_GET);
+    name_version(commit->op.key, version);
+    commit->op.range_bytes = 1;
+    commit->found_sent_ns = now_ns;
+    return effect_submit(commit, COMMIT_PROBING);
+}
+
+static struct commit_effect send_read(struct commit *commit, enum commit_phase phase,
+                                      uint64_t version)
+{
+    prepare(commit, STORE_GET);
+    name_version(commit->op.key, version);
+    return effect_submit(commit, phase);
+}
+
+static struct commit_effect start_search(struct commit *commit, int64_t now_ns)
+{
+    commit->newest = commit->known ? commit->known->version : 0;
+    if (commit->options.find == COMMIT_FIND_PROBE && commit->known) {
+        commit->probe_missing = 0;
+        return send_probe(commit, now_ns, commit->newest + 1);
+    }
+    prepare(commit, STORE_LIST);
+    snprintf(commit->op.key, STORE_KEY_MAX, "%s", NAME_MANIFEST_PREFIX);
+    name_version(commit->op.after, commit->known ? commit->newest : commit->search_after);
+    commit->op.list_keys_max = STORE_LIST_KEYS_MAX;
+    return send_list(commit, now_ns);
+}
+
+/* What was known turned out to be gone: search again from the floor. */
+static struct commit_effect restart_search(struct commit *commit, int64_t now_ns)
+{
+    set_known(commit, NULL);
+    commit->search_after = commit->floor.version > 0 ? commit->floor.version - 1 : 0;
+    if (++commit->restarts > COMMIT_RESTARTS_MAX)
+        return effect_end(commit, COMMIT_END_STORE,
+                          "the newest version could not be found: versions are listed that cannot "
+                          "be read; is something else deleting below this prefix?");
+    return start_search(commit, now_ns);
+}
+
+static struct commit_effect send_validation(struct commit *commit, enum commit_intent intent)
+{
+    commit->intent = intent;
+    prepare(commit, STORE_LIST);
+    snprintf(commit->op.key, STORE_KEY_MAX, "%s", NAME_MANIFEST_PREFIX);
+    snprintf(commit->op.after, STORE_KEY_MAX, "%s", NAME_AFTER_VERSIONS);
+    commit->op.list_keys_max = 1;
+    return effect_submit(commit, COMMIT_VALIDATING);
+}
+
+static struct commit_effect send_create(struct commit *commit, enum commit_phase phase,
+                                        struct manifest *manifest)
+{
+    prepare(commit, STORE_PUT_IF_ABSENT);
+    name_version(commit->op.key, manifest->version);
+    commit->op.body = (struct body){
+        .kind = BODY_MANIFEST, .bytes = manifest_encoded_bytes(manifest), .manifest = manifest};
+    return effect_submit(commit, phase);
+}
+
+static void set_sent(struct commit *commit, struct manifest *manifest)
+{
+    manifest_release(commit->sent);
+    commit->sent = manifest;
+}
+
+/* Decisions. */
+
+static struct commit_effect decide(struct commit *commit, int64_t now_ns)
+{
+    commit_record_decision(commit, now_ns);
+    set_sent(commit, NULL);
+    commit->phase = COMMIT_IDLE;
+    return (struct commit_effect){.kind = COMMIT_DECIDED};
+}
+
+/* The newest version is held, not yet validated: create the next one, or validate what it decides.
+ */
+static struct commit_effect rebase(struct commit *commit, int64_t now_ns)
+{
+    commit->lowest_used = commit->known->version;
+    switch (commit_rebase(commit)) {
+    case REBASE_WON:
+        commit->answered_ns = now_ns;
+        return send_validation(commit, COMMIT_INTENT_WON);
+    case REBASE_LOST:
+        commit->answered_ns = now_ns;
+        return send_validation(commit, COMMIT_INTENT_LOST);
+    case REBASE_END:
+        return send_validation(commit, COMMIT_INTENT_END);
+    case REBASE_CREATE:
+        break;
+    }
+    set_sent(commit, commit_build_next(commit, now_ns));
+    commit->busy_row = 0;
+    commit->resends = 0;
+    return send_create(commit, COMMIT_CREATING, commit->sent);
+}
+
+/* Answers. */
+
+static struct commit_effect found_newest(struct commit *commit, int64_t now_ns)
+{
+    if (commit->floor.version > commit->newest) {
+        commit->detail.counters.invalid++;
+        return restart_search(commit, now_ns);
+    }
+    if (commit->newest == 0) {
+        set_known(commit, manifest_genesis(commit->options.entry_bytes));
+        return send_create(commit, COMMIT_CREATING_GENESIS, commit->known);
+    }
+    if (commit->known && commit->known->version == commit->newest)
+        return rebase(commit, now_ns);
+    return send_read(commit, COMMIT_READING, commit->newest);
+}
+
+static void raise_floor(struct commit *commit, struct floor floor)
+{
+    if (floor.version > commit->floor.version)
+        commit->floor.version = floor.version;
+    if (floor.step > commit->floor.step)
+        commit->floor.step = floor.step;
+}
+
+static struct commit_effect on_list(struct commit *commit, int64_t now_ns)
+{
+    const struct list_page *page = &commit->op.page;
+    bool floor_seen = false;
+    for (size_t i = 0; i < page->count && !floor_seen; i++) {
+        uint64_t version;
+        struct floor floor;
+        const char *key = list_page_key(page, i);
+        if (name_parse_version(key, &version) && version > commit->newest) {
+            commit->newest = version;
+        } else if (name_parse_floor(key, &floor)) {
+            raise_floor(commit, floor);
+            floor_seen = true; /* the highest sorts first */
+        }
+    }
+    if (floor_seen || !page->truncated || page->count == 0)
+        return found_newest(commit, now_ns);
+    const char *last = list_page_key(page, page->count - 1);
+    if (strcmp(last, commit->op.after) <= 0)
+        return effect_end(commit, COMMIT_END_STORE,
+                          "a listing goes round in circles: the store repeats keys");
+    snprintf(commit->op.after, STORE_KEY_MAX, "%s", last);
+    return send_list(commit, now_ns);
+}
+
+static struct commit_effect on_probe(struct commit *commit, int64_t now_ns)
+{
+    uint64_t probed;
+    bool parsed = name_parse_version(commit->op.key, &probed);
+    assert(parsed);
+    if (commit->op.outcome == STORE_OK)
+        commit->newest = probed;
+    else
+        commit->probe_missing = probed;
+    if (commit->probe_missing == 0)
+        return send_probe(commit, now_ns, 2 * commit->newest + 1 - commit->known->version);
+    if (commit->probe_missing > commit->newest + 1) {
+        uint64_t half = (commit->probe_missing - commit->newest) / 2;
+        return send_probe(commit, now_ns, commit->newest + half);
+    }
+    return found_newest(commit, now_ns);
+}
+
+/* Takes the manifest out of the answer; NULL if it is not the version asked for. */
+static struct manifest *take_manifest(struct commit *commit)
+{
+    uint64_t asked;
+    bool parsed = name_parse_version(commit->op.key, &asked);
+    assert(parsed);
+    struct body *result = &commit->op.result;
+    if (result->kind != BODY_MANIFEST || result->manifest->version != asked) {
+        snprintf(commit->end_text, sizeof commit->end_text,
+                 "%s does not hold that version of a manifest", commit->op.key);
+        return NULL;
+    }
+    struct manifest *manifest = result->manifest;
+    result->kind = BODY_NONE;
+    return manifest;
+}
+
+static struct commit_effect on_vanished(struct commit *commit, int64_t now_ns)
+{
+    commit->detail.counters.vanished++;
+    return restart_search(commit, now_ns);
+}
+
+static struct commit_effect on_read(struct commit *commit, int64_t now_ns)
+{
+    if (commit->op.outcome == STORE_NOT_FOUND)
+        return on_vanished(commit, now_ns);
+    struct manifest *manifest = take_manifest(commit);
+    if (!manifest)
+        return effect_end(commit, COMMIT_END_CORRUPT, commit->end_text);
+    set_known(commit, manifest);
+    return rebase(commit, now_ns);
+}
+
+static struct commit_effect on_genesis(struct commit *commit, int64_t now_ns)
+{
+    if (commit->op.outcome == STORE_OK)
+        return rebase(commit, now_ns);
+    set_known(commit, NULL);
+    return start_search(commit, now_ns);
+}
+
+static struct commit_effect on_create(struct commit *commit, int64_t now_ns)
+{
+    commit->answered_ns = now_ns;
+    commit->create_outcome = commit->op.outcome;
+    switch (commit->op.outcome) {
+    case STORE_OK:
+        set_known(commit, manifest_retain(commit->sent));
+        return send_validation(commit, COMMIT_INTENT_WON);
+    case STORE_BUSY:
+        commit->detail.counters.busy++;
+        if (++commit->busy_row <= COMMIT_BUSY_MAX)
+            return effect_sleep(commit, now_ns, commit->busy_row);
+        commit->create_outcome = STORE_UNKNOWN;
+        break;
+    case STORE_UNKNOWN:
+        commit->detail.counters.unknown++;
+        break;
+    case STORE_THROTTLED:
+        commit->detail.counters.throttled++;
+        commit->phase = COMMIT_JUDGING;
+        return effect_sleep(commit, now_ns, commit->resends + 1);
+    case STORE_EXISTS:
+    case STORE_NOT_FOUND:
+    case STORE_FAILED:
+    case STORE_OUTCOME_COUNT:
+        break;
+    }
+    return send_read(commit, COMMIT_JUDGING, commit->sent->version);
+}
+
+/* The stored version decides, whatever the answer to the create was. */
+static struct commit_effect on_judge(struct commit *commit, int64_t now_ns)
+{
+    if (commit->op.outcome == STORE_NOT_FOUND) {
+        if (commit->create_outcome == STORE_EXISTS)
+            return on_vanished(commit, now_ns);
+        if (commit->resends == COMMIT_RESENDS_MAX)
+            return start_search(commit, now_ns);
+        commit->resends++;
+        commit->detail.counters.resent++;
+        return send_create(commit, COMMIT_CREATING, commit->sent);
+    }
+    struct manifest *stored = take_manifest(commit);
+    if (!stored)
+        return effect_end(commit, COMMIT_END_CORRUPT, commit->end_text);
+    bool mine =
+        memcmp(&stored->author.incarnation, &commit->options.incarnation, INCARNATION_BYTES) == 0;
+    set_known(commit, stored);
+    return send_validation(commit, mine ? COMMIT_INTENT_WON : COMMIT_INTENT_LOST);
+}
+
+static struct commit_effect on_validation(struct commit *commit, int64_t now_ns)
+{
+    struct floor floor;
+    if (commit->op.page.count > 0 && name_parse_floor(list_page_key(&commit->op.page, 0), &floor))
+        raise_floor(commit, floor);
+    if (commit->floor.version > commit->lowest_used) {
+        commit->detail.counters.invalid++;
+        return restart_search(commit, now_ns);
+    }
+    switch (commit->intent) {
+    case COMMIT_INTENT_WON:
+    case COMMIT_INTENT_LOST:
+        return decide(commit, now_ns);
+    case COMMIT_INTENT_END:
+        break;
+    }
+    return effect_end(commit, commit->end, commit->end_text);
+}
+
+struct commit_effect commit_begin(struct commit *commit, int64_t now_ns)
+{
+    assert(commit->phase == COMMIT_IDLE && commit->end == COMMIT_END_NONE);
+    assert(commit->epoch == 0 || commit->queue->ready > 0);
+    commit->attempts++;
+    commit->sent_sequence = 0;
+    commit->sent_epoch = 0;
+    commit->busy_row = 0;
+    commit->resends = 0;
+    commit->retries_row = 0;
+    commit->restarts = 0;
+    commit->started_ns = now_ns;
+    commit->detail = (struct attempt_detail){.started_ns = now_ns};
+    return start_search(commit, now_ns);
+}
+
+/* An answer that says nothing about the store's content: true if `effect` is what follows. */
+static bool unanswered(struct commit *commit, int64_t now_ns, struct commit_effect *effect)
+{
+    struct store_op *op = &commit->op;
+    bool create = op->verb == STORE_PUT_IF_ABSENT;
+    bool list_missing = op->outcome == STORE_NOT_FOUND && op->verb != STORE_GET;
+    if (op->outcome == STORE_FAILED || list_missing) {
+        snprintf(commit->end_text, sizeof commit->end_text, "%s",
+                 op->error[0] ? op->error : "the store refused without saying why");
+        *effect = effect_end(commit, COMMIT_END_STORE, commit->end_text);
+        return true;
+    }
+    bool readable = op->outcome == STORE_OK || op->outcome == STORE_NOT_FOUND;
+    if (readable || (create && commit->phase == COMMIT_CREATING)) {
+        commit->retries_row = readable ? 0 : commit->retries_row;
+        return false;
+    }
+    if (op->outcome == STORE_EXISTS)
+        return false;
+    commit->detail.counters.throttled += op->outcome == STORE_THROTTLED;
+    commit->detail.counters.retried++;
+    if (++commit->retries_row > COMMIT_RETRIES_MAX) {
+        snprintf(commit->end_text, sizeof commit->end_text,
+                 "%s %.100s was not answered %d times in a row: %.80s", store_verb_name(op->verb),
+                 op->key, COMMIT_RETRIES_MAX, op->error);
+        *effect = effect_end(commit, COMMIT_END_STORE, commit->end_text);
+        return true;
+    }
+    *effect = effect_sleep(commit, now_ns, commit->retries_row);
+    return true;
+}
+
+static struct commit_effect dispatch(struct commit *commit, int64_t now_ns)
+{
+    switch (commit->phase) {
+    case COMMIT_LISTING:
+        return on_list(commit, now_ns);
+    case COMMIT_PROBING:
+        return on_probe(commit, now_ns);
+    case COMMIT_READING:
+        return on_read(commit, now_ns);
+    case COMMIT_CREATING_GENESIS:
+        return on_genesis(commit, now_ns);
+    case COMMIT_CREATING:
+        return on_create(commit, now_ns);
+    case COMMIT_JUDGING:
+        return on_judge(commit, now_ns);
+    case COMMIT_VALIDATING:
+        return on_validation(commit, now_ns);
+    case COMMIT_IDLE:
+        break;
+    }
+    assert(!"an answer while nothing was asked");
+    return (struct commit_effect){.kind = COMMIT_ENDED};
+}
+
+struct commit_effect commit_answer(struct commit *commit, int64_t now_ns)
+{
+    struct commit_effect effect;
+    if (!unanswered(commit, now_ns, &effect))
+        effect = dispatch(commit, now_ns);
+    store_op_release(&commit->op);
+    return effect;
+}
+
+struct commit_effect commit_wake(struct commit *commit, int64_t now_ns)
+{
+    switch (commit->phase) {
+    case COMMIT_LISTING:
+        return send_list(commit, now_ns);
+    case COMMIT_CREATING_GENESIS:
+        set_known(commit, NULL); /* whether it exists now, a search says */
+        return start_search(commit, now_ns);
+    case COMMIT_JUDGING:
+        return send_read(commit, COMMIT_JUDGING, commit->sent->version);
+    case COMMIT_PROBING:
+        commit->found_sent_ns = now_ns;
+        break;
+    case COMMIT_READING:
+    case COMMIT_CREATING:
+    case COMMIT_VALIDATING:
+        break;
+    case COMMIT_IDLE:
+        assert(!"woken while idle");
+    }
+    return (struct commit_effect){.kind = COMMIT_SUBMIT}; /* the same request again */
+}

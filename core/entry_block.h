@@ -1,0 +1,28 @@
+/* entry_block.h - the entries of a manifest as a list of immutable blocks, newest first, shared
+ * between versions. Part of manifest.c and its codec, not of the public interface. */
+#ifndef CORE_ENTRY_BLOCK_H
+#define CORE_ENTRY_BLOCK_H
+
+#include "core/manifest.h"
+
+struct entry_block {
+    uint32_t references;
+    uint32_t count;
+    uint64_t first_step;
+    uint64_t retained; /* entries in this block and all before it */
+    struct entry_block *previous;
+    struct manifest_entry entries[];
+};
+
+/* Uninitialised entries; takes over the caller's reference on `previous` (may be NULL). */
+struct entry_block *entry_block_make(struct entry_block *previous, uint64_t first_step,
+                                     size_t count);
+struct entry_block *entry_block_retain(struct entry_block *block); /* NULL is allowed */
+void entry_block_release(struct entry_block *block);               /* NULL is allowed */
+/* One block that holds the steps [first_step, next_step) of the list; NULL if that is empty. */
+struct entry_block *entry_block_compact(const struct entry_block *block, uint64_t first_step,
+                                        uint64_t next_step);
+void entry_block_visit(const struct entry_block *block, uint64_t first_step, manifest_visit visit,
+                       void *context);
+
+#endif

@@ -1,0 +1,32 @@
+/* estimator.h - live estimates of a duration that grows with the manifest. Sources of the methods:
+ * exponentially weighted moving average; recursive least squares with forgetting (Haykin, Adaptive
+ * Filter Theory) on duration = base + slope x manifest bytes. Which of them the paper uses is open.
+ */
+#ifndef CORE_ESTIMATOR_H
+#define CORE_ESTIMATOR_H
+
+#include "core/base.h"
+
+enum estimator_kind {
+    ESTIMATOR_EWMA,
+    ESTIMATOR_RLS,
+};
+
+struct estimator {
+    enum estimator_kind kind;
+    uint32_t samples;
+    double weight;     /* EWMA: of the newest sample */
+    double forgetting; /* RLS: 1 forgets nothing */
+    double mean;       /* EWMA, also RLS until it has samples enough */
+    double base;
+    double slope;         /* per MiB */
+    double covariance[3]; /* symmetric 2x2: 00, 01, 11 */
+};
+
+void estimator_init(struct estimator *estimator, enum estimator_kind kind, double weight,
+                    double forgetting);
+void estimator_add(struct estimator *estimator, double seconds, uint64_t manifest_bytes);
+/* Expected seconds at that manifest size; 0 before the first sample; never negative. */
+double estimator_at(const struct estimator *estimator, uint64_t manifest_bytes);
+
+#endif

@@ -1,0 +1,278 @@
+/* manifest_codec.c - manifests as bytes: little endian, fixed sizes, a checksum at the end. Ours.
+ *
+ *   header   "LKSMANIF" layout:4 entry_bytes:4 version:8 author{producer:4 epoch:4 incarnation:16
+ *            attempt:8} base_version:8 base_checksum:8 first_step:8 entry_count:8 state_count:4
+ * zero:4 entries  incarnation:16 producer:4 epoch:4 bucket:8 sequence:8 end_offset:8 tgb_bytes:8
+ *            tgb_checksum:8, then zeros up to entry_bytes
+ *   states   producer:4 epoch:4 incarnation:16 next_offset:8 last_sequence:8 last_commit_ns:8
+ *            last_commit_version:8
+ *   trailer  XXH3-64 of everything before it */
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "core/entry_block.h"
+#include "core/manifest.h"
+#include "core/state_table.h"
+
+#define LAYOUT_FULL 1
+
+static const char magic[8] = {'L', 'K', 'S', 'M', 'A', 'N', 'I', 'F'};
+
+const char *manifest_error_text(enum manifest_error error)
+{
+    static const char *const texts[] = {
+#define X(code, text) text,
+        MANIFEST_ERRORS(X)
+#undef X
+    };
+    return texts[error];
+}
+
+static uint8_t *put32(uint8_t *out, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = (uint8_t)(value >> (8 * i));
+    return out + 4;
+}
+
+static uint8_t *put64(uint8_t *out, uint64_t value)
+{
+    for (int i = 0; i < 8; i++)
+        out[i] = (uint8_t)(value >> (8 * i));
+    return out + 8;
+}
+
+static uint8_t *put_incarnation(uint8_t *out, const struct incarnation *incarnation)
+{
+    memcpy(out, incarnation->bytes, INCARNATION_BYTES);
+    return out + INCARNATION_BYTES;
+}
+
+static uint32_t take32(const uint8_t **in)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < 4; i++)
+        value |= (uint32_t)(*in)[i] << (8 * i);
+    *in += 4;
+    return value;
+}
+
+static uint64_t take64(const uint8_t **in)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++)
+        value |= (uint64_t)(*in)[i] << (8 * i);
+    *in += 8;
+    return value;
+}
+
+static struct incarnation take_incarnation(const uint8_t **in)
+{
+    struct incarnation incarnation;
+    memcpy(incarnation.bytes, *in, INCARNATION_BYTES);
+    *in += INCARNATION_BYTES;
+    return incarnation;
+}
+
+static uint8_t *encode_header(const struct manifest *manifest, uint8_t *out)
+{
+    uint8_t *start = out;
+    memcpy(out, magic, sizeof magic);
+    out = put32(out + sizeof magic, LAYOUT_FULL);
+    out = put32(out, manifest->entry_bytes);
+    out = put64(out, manifest->version);
+    out = put32(out, manifest->author.producer);
+    out = put32(out, manifest->author.epoch);
+    out = put_incarnation(out, &manifest->author.incarnation);
+    out = put64(out, manifest->author.attempt);
+    out = put64(out, manifest->base_version);
+    out = put64(out, manifest->base_checksum);
+    out = put64(out, manifest->first_step);
+    out = put64(out, manifest_live_entries(manifest));
+    out = put32(out, manifest_state_count(manifest));
+    out = put32(out, 0);
+    assert(out - start == MANIFEST_HEADER_BYTES);
+    return out;
+}
+
+struct entry_cursor {
+    uint8_t *out;
+    uint32_t entry_bytes;
+};
+
+static void encode_entry(uint64_t step, const struct manifest_entry *entry, void *context)
+{
+    (void)step;
+    struct entry_cursor *cursor = context;
+    uint8_t *out = put_incarnation(cursor->out, &entry->tgb.incarnation);
+    out = put32(out, entry->tgb.producer);
+    out = put32(out, entry->tgb.epoch);
+    out = put64(out, entry->tgb.bucket);
+    out = put64(out, entry->tgb.sequence);
+    out = put64(out, entry->tgb.end_offset);
+    out = put64(out, entry->tgb_bytes);
+    out = put64(out, entry->tgb_checksum);
+    assert(out - cursor->out == MANIFEST_ENTRY_BYTES_MIN);
+    memset(out, 0, cursor->entry_bytes - MANIFEST_ENTRY_BYTES_MIN);
+    cursor->out += cursor->entry_bytes;
+}
+
+static uint8_t *encode_state(const struct producer_state *state, uint8_t *out)
+{
+    out = put32(out, state->producer);
+    out = put32(out, state->epoch);
+    out = put_incarnation(out, &state->incarnation);
+    out = put64(out, state->next_offset);
+    out = put64(out, state->last_sequence);
+    out = put64(out, (uint64_t)state->last_commit_ns);
+    return put64(out, state->last_commit_version);
+}
+
+uint64_t manifest_encode(const struct manifest *manifest, uint8_t *bytes)
+{
+    struct entry_cursor cursor = {.out = encode_header(manifest, bytes),
+                                  .entry_bytes = manifest->entry_bytes};
+    manifest_visit_entries(manifest, manifest->first_step, encode_entry, &cursor);
+    uint8_t *out = cursor.out;
+    for (uint32_t i = 0; i < manifest_state_count(manifest); i++)
+        out = encode_state(manifest_state_at(manifest, i), out);
+    uint64_t checksum = XXH3_64bits(bytes, (size_t)(out - bytes));
+    out = put64(out, checksum);
+    assert((uint64_t)(out - bytes) == manifest_encoded_bytes(manifest));
+    return checksum;
+}
+
+static enum manifest_error decode_header(const uint8_t *bytes, uint64_t size,
+                                         struct manifest *header, uint32_t *states)
+{
+    if (size < MANIFEST_HEADER_BYTES + MANIFEST_TRAILER_BYTES)
+        return MANIFEST_TRUNCATED;
+    if (memcmp(bytes, magic, sizeof magic) != 0)
+        return MANIFEST_BAD_MAGIC;
+    const uint8_t *in = bytes + sizeof magic;
+    if (take32(&in) != LAYOUT_FULL)
+        return MANIFEST_BAD_LAYOUT;
+    header->entry_bytes = take32(&in);
+    header->version = take64(&in);
+    header->author.producer = take32(&in);
+    header->author.epoch = take32(&in);
+    header->author.incarnation = take_incarnation(&in);
+    header->author.attempt = take64(&in);
+    header->base_version = take64(&in);
+    header->base_checksum = take64(&in);
+    header->first_step = take64(&in);
+    uint64_t entries = take64(&in);
+    *states = take32(&in);
+    uint32_t zero = take32(&in);
+    if (header->entry_bytes < MANIFEST_ENTRY_BYTES_MIN ||
+        header->entry_bytes > MANIFEST_ENTRY_BYTES_MAX || header->version == 0 ||
+        header->base_version != header->version - 1 || header->first_step == 0 || zero != 0 ||
+        *states > MANIFEST_STATES_MAX || entries > MANIFEST_BYTES_MAX / header->entry_bytes ||
+        header->first_step > UINT64_MAX - entries)
+        return MANIFEST_BAD_FIELD;
+    header->next_step = header->first_step + entries;
+    uint64_t expected = MANIFEST_HEADER_BYTES + entries * header->entry_bytes +
+                        (uint64_t)*states * MANIFEST_STATE_BYTES + MANIFEST_TRAILER_BYTES;
+    if (size != expected)
+        return size < expected ? MANIFEST_TRUNCATED : MANIFEST_OVERSIZED;
+    return MANIFEST_OK;
+}
+
+static bool all_zero(const uint8_t *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != 0)
+            return false;
+    return true;
+}
+
+static bool decode_entry(const uint8_t *in, uint32_t entry_bytes, struct manifest_entry *entry)
+{
+    entry->tgb.incarnation = take_incarnation(&in);
+    entry->tgb.producer = take32(&in);
+    entry->tgb.epoch = take32(&in);
+    entry->tgb.bucket = take64(&in);
+    entry->tgb.sequence = take64(&in);
+    entry->tgb.end_offset = take64(&in);
+    entry->tgb_bytes = take64(&in);
+    entry->tgb_checksum = take64(&in);
+    return entry->tgb.bucket <= (uint64_t)INT64_MAX / TGB_BUCKET_NS && entry->tgb.sequence > 0 &&
+           entry->tgb.epoch > 0 && entry->tgb_bytes <= entry->tgb.end_offset &&
+           all_zero(in, entry_bytes - MANIFEST_ENTRY_BYTES_MIN);
+}
+
+static bool decode_states(const uint8_t *in, uint32_t count, const struct manifest *header,
+                          struct producer_state *states)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct producer_state *state = &states[i];
+        state->producer = take32(&in);
+        state->epoch = take32(&in);
+        state->incarnation = take_incarnation(&in);
+        state->next_offset = take64(&in);
+        state->last_sequence = take64(&in);
+        uint64_t last_commit_ns = take64(&in);
+        state->last_commit_version = take64(&in);
+        if (last_commit_ns > INT64_MAX || state->last_commit_version > header->version ||
+            state->last_commit_version == 0 || state->epoch == 0 ||
+            (i > 0 && states[i - 1].producer >= state->producer))
+            return false;
+        state->last_commit_ns = (int64_t)last_commit_ns;
+    }
+    return true;
+}
+
+/* The author's state must be the version's own; the genesis has neither. */
+static bool author_consistent(const struct manifest *manifest)
+{
+    if (manifest->version == MANIFEST_GENESIS_VERSION)
+        return manifest->author.epoch == 0 && manifest_state_count(manifest) == 0 &&
+               manifest->first_step == 1 && manifest->next_step == 1;
+    const struct producer_state *state = manifest_state_find(manifest, manifest->author.producer);
+    return state && state->epoch == manifest->author.epoch &&
+           state->last_commit_version == manifest->version &&
+           memcmp(&state->incarnation, &manifest->author.incarnation, INCARNATION_BYTES) == 0;
+}
+
+static bool decode_body(const uint8_t *in, struct manifest *manifest, uint32_t state_count)
+{
+    uint64_t entries = manifest_live_entries(manifest);
+    if (entries > 0)
+        manifest->entries = entry_block_make(NULL, manifest->first_step, entries);
+    for (uint64_t i = 0; i < entries; i++, in += manifest->entry_bytes)
+        if (!decode_entry(in, manifest->entry_bytes, &manifest->entries->entries[i]))
+            return false;
+    struct producer_state *states = malloc((state_count + 1) * sizeof *states);
+    assert(states);
+    bool good = decode_states(in, state_count, manifest, states);
+    if (good)
+        manifest->states = state_table_make(states, state_count);
+    free(states);
+    return good && author_consistent(manifest);
+}
+
+enum manifest_error manifest_decode(const uint8_t *bytes, uint64_t size, struct manifest **manifest)
+{
+    struct manifest header = {.references = 1};
+    uint32_t states = 0;
+    enum manifest_error error = decode_header(bytes, size, &header, &states);
+    if (error != MANIFEST_OK)
+        return error;
+    const uint8_t *trailer = bytes + size - MANIFEST_TRAILER_BYTES;
+    header.checksum = take64(&trailer);
+    if (XXH3_64bits(bytes, size - MANIFEST_TRAILER_BYTES) != header.checksum)
+        return MANIFEST_BAD_CHECKSUM;
+    if (!decode_body(bytes + MANIFEST_HEADER_BYTES, &header, states)) {
+        entry_block_release(header.entries);
+        if (header.states)
+            state_table_release(header.states);
+        return MANIFEST_BAD_FIELD;
+    }
+    struct manifest *result = malloc(sizeof *result);
+    assert(result);
+    *result = header;
+    assert(manifest_encoded_bytes(result) == size);
+    *manifest = result;
+    return MANIFEST_OK;
+}

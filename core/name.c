@@ -1,0 +1,167 @@
+/* name.c - formatting and parsing of object names. Layout: ours, after the paper's manifest and
+ * TGB.
+ *
+ * Hand-written digits instead of snprintf: the simulator formats several keys for each handled
+ * batch. */
+#include "core/name.h"
+
+#include <string.h>
+
+#define VERSION_DIGITS 20
+#define BUCKET_DIGITS 12
+#define FLOOR_PREFIX NAME_MANIFEST_PREFIX "floor-"
+
+static char *put_text(char *out, const char *text)
+{
+    size_t bytes = strlen(text);
+    memcpy(out, text, bytes);
+    return out + bytes;
+}
+
+static char *put_padded(char *out, uint64_t value, int digits)
+{
+    for (int i = digits - 1; i >= 0; i--) {
+        out[i] = (char)('0' + value % 10);
+        value /= 10;
+    }
+    assert(value == 0);
+    return out + digits;
+}
+
+static char *put_number(char *out, uint64_t value)
+{
+    int digits = 1;
+    for (uint64_t rest = value; rest >= 10; rest /= 10)
+        digits++;
+    return put_padded(out, value, digits);
+}
+
+static char *put_incarnation(char *out, const struct incarnation *incarnation)
+{
+    static const char hex[] = "0123456789abcdef";
+    for (size_t i = 0; i < INCARNATION_BYTES; i++) {
+        *out++ = hex[incarnation->bytes[i] >> 4];
+        *out++ = hex[incarnation->bytes[i] & 15];
+    }
+    return out;
+}
+
+void name_version(char key[STORE_KEY_MAX], uint64_t version)
+{
+    char *out = put_text(key, NAME_MANIFEST_PREFIX);
+    *put_padded(out, version, VERSION_DIGITS) = '\0';
+}
+
+void name_floor(char key[STORE_KEY_MAX], struct floor floor)
+{
+    char *out = put_text(key, FLOOR_PREFIX);
+    out = put_padded(out, UINT64_MAX - floor.version, VERSION_DIGITS);
+    *out++ = '-';
+    *put_padded(out, UINT64_MAX - floor.step, VERSION_DIGITS) = '\0';
+}
+
+void name_tgb(char key[STORE_KEY_MAX], const struct tgb_name *name)
+{
+    char *out = put_text(key, NAME_TGB_PREFIX);
+    out = put_padded(out, name->bucket, BUCKET_DIGITS);
+    *out++ = '/';
+    out = put_number(out, name->producer);
+    *out++ = '-';
+    out = put_number(out, name->epoch);
+    *out++ = '-';
+    out = put_incarnation(out, &name->incarnation);
+    *out++ = '-';
+    out = put_number(out, name->sequence);
+    *out++ = '-';
+    *put_number(out, name->end_offset) = '\0';
+    static_assert(sizeof NAME_TGB_PREFIX + BUCKET_DIGITS + 1 + 10 + 1 + 10 + 1 +
+                          2 * INCARNATION_BYTES + 1 + 20 + 1 + 20 <=
+                      STORE_KEY_MAX,
+                  "the longest TGB key fits");
+}
+
+static bool take_text(const char **in, const char *text)
+{
+    size_t bytes = strlen(text);
+    if (strncmp(*in, text, bytes) != 0)
+        return false;
+    *in += bytes;
+    return true;
+}
+
+/* `digits` 0: as many as there are, without leading zeros. */
+static bool take_number(const char **in, int digits, uint64_t max, uint64_t *value)
+{
+    const char *start = *in;
+    uint64_t number = 0;
+    while (**in >= '0' && **in <= '9' && (digits == 0 || *in - start < digits)) {
+        uint64_t digit = (uint64_t)(**in - '0');
+        if (number > (max - digit) / 10)
+            return false;
+        number = number * 10 + digit;
+        (*in)++;
+    }
+    if (*in == start || (digits != 0 && *in - start != digits))
+        return false;
+    if (digits == 0 && *start == '0' && *in - start > 1)
+        return false;
+    *value = number;
+    return true;
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool take_incarnation(const char **in, struct incarnation *incarnation)
+{
+    for (size_t i = 0; i < INCARNATION_BYTES; i++) {
+        int high = hex_value((*in)[0]);
+        int low = high < 0 ? -1 : hex_value((*in)[1]);
+        if (low < 0)
+            return false;
+        incarnation->bytes[i] = (uint8_t)(high * 16 + low);
+        *in += 2;
+    }
+    return true;
+}
+
+bool name_parse_version(const char *key, uint64_t *version)
+{
+    return take_text(&key, NAME_MANIFEST_PREFIX) &&
+           take_number(&key, VERSION_DIGITS, UINT64_MAX, version) && *key == '\0';
+}
+
+bool name_parse_floor(const char *key, struct floor *floor)
+{
+    uint64_t version;
+    uint64_t step;
+    if (!take_text(&key, FLOOR_PREFIX) ||
+        !take_number(&key, VERSION_DIGITS, UINT64_MAX, &version) || !take_text(&key, "-") ||
+        !take_number(&key, VERSION_DIGITS, UINT64_MAX, &step) || *key != '\0')
+        return false;
+    *floor = (struct floor){.version = UINT64_MAX - version, .step = UINT64_MAX - step};
+    return true;
+}
+
+bool name_parse_tgb(const char *key, struct tgb_name *name)
+{
+    struct tgb_name parsed = {0};
+    uint64_t producer;
+    uint64_t epoch;
+    if (!take_text(&key, NAME_TGB_PREFIX) ||
+        !take_number(&key, BUCKET_DIGITS, UINT64_MAX, &parsed.bucket) || !take_text(&key, "/") ||
+        !take_number(&key, 0, UINT32_MAX, &producer) || !take_text(&key, "-") ||
+        !take_number(&key, 0, UINT32_MAX, &epoch) || !take_text(&key, "-") ||
+        !take_incarnation(&key, &parsed.incarnation) || !take_text(&key, "-") ||
+        !take_number(&key, 0, UINT64_MAX, &parsed.sequence) || !take_text(&key, "-") ||
+        !take_number(&key, 0, UINT64_MAX, &parsed.end_offset) || *key != '\0')
+        return false;
+    parsed.producer = (uint32_t)producer;
+    parsed.epoch = (uint32_t)epoch;
+    *name = parsed;
+    return true;
+}

@@ -1,0 +1,147 @@
+/* policy_dac.c - decentralised adaptive commit, the paper's policy: the freshest gap within an
+ * overhead budget rho and a conflict budget kappa. The paper names the budgets and what is
+ * estimated; the formulas and the estimators are ours.
+ *
+ *   overhead share = tau / (g + tau) <= rho      =>  g_overhead = tau (1 / rho - 1)
+ *   conflict share = 1 - exp(-lambda w) <= kappa, lambda = foreign commits per second
+ *     model     lambda = (N - 1) / (g + tau): everybody behaves as I do, open loop
+ *     rate      lambda counted from the chain; g + tau scales by lambda w / -ln(1 - kappa)
+ *     feedback  log g += eta (lost - kappa): stochastic approximation (Robbins and Monro 1951) */
+#include <math.h>
+
+#include "core/estimator.h"
+#include "core/policy.h"
+
+enum conflict_estimator {
+    CONFLICT_MODEL,
+    CONFLICT_RATE,
+    CONFLICT_FEEDBACK,
+};
+
+enum parameter {
+    RHO,
+    KAPPA,
+    ESTIMATOR,
+    WINDOW,
+    WEIGHT,
+    FORGETTING,
+    ETA,
+    START,
+    PARAMETERS,
+};
+
+/* One step of `rate` moves the period by at most this factor. */
+#define RATE_STEP_MAX 4.0
+
+struct dac_state {
+    double rho;
+    double kappa;
+    enum conflict_estimator conflict;
+    double weight;
+    double eta;
+    struct estimator tau;
+    struct estimator window;
+    double conflict_gap_s;
+    double gap_s;
+};
+
+static_assert(sizeof(struct dac_state) <= POLICY_STATE_BYTES, "fits");
+
+static struct dac_state *state_of(struct policy_state *state)
+{
+    return (struct dac_state *)(void *)state->bytes;
+}
+
+static void dac_init(struct policy_state *state, const double *values)
+{
+    struct dac_state *dac = state_of(state);
+    enum estimator_kind kind = values[WINDOW] == 0 ? ESTIMATOR_EWMA : ESTIMATOR_RLS;
+    *dac = (struct dac_state){
+        .rho = values[RHO],
+        .kappa = values[KAPPA],
+        .conflict = (enum conflict_estimator)values[ESTIMATOR],
+        .weight = values[WEIGHT],
+        .eta = values[ETA],
+        .conflict_gap_s = values[START],
+        .gap_s = values[START],
+    };
+    estimator_init(&dac->tau, kind, values[WEIGHT], values[FORGETTING]);
+    estimator_init(&dac->window, kind, values[WEIGHT], values[FORGETTING]);
+}
+
+/* The paper's -ln(1 - kappa): foreign commits that may fall into one window. */
+static double window_budget(const struct dac_state *dac)
+{
+    return -log1p(-dac->kappa);
+}
+
+static double rate_gap(const struct dac_state *dac, const struct attempt *attempt, double tau,
+                       double window)
+{
+    double period = dac->conflict_gap_s + tau;
+    if (attempt->since_last_ns <= 0)
+        return dac->conflict_gap_s;
+    double lambda = (double)attempt->foreign_versions / ((double)attempt->since_last_ns / 1e9);
+    double scale = lambda * window / window_budget(dac);
+    scale = fmin(fmax(scale, 1 / RATE_STEP_MAX), RATE_STEP_MAX);
+    return period * pow(scale, dac->weight) - tau;
+}
+
+static void dac_on_attempt(struct policy_state *state, const struct attempt *attempt)
+{
+    struct dac_state *dac = state_of(state);
+    estimator_add(&dac->tau, (double)attempt->tau_ns / 1e9, attempt->manifest_bytes);
+    estimator_add(&dac->window, (double)attempt->window_ns / 1e9, attempt->manifest_bytes);
+    double tau = estimator_at(&dac->tau, attempt->manifest_bytes);
+    double window = estimator_at(&dac->window, attempt->manifest_bytes);
+    switch (dac->conflict) {
+    case CONFLICT_MODEL:
+        dac->conflict_gap_s = (attempt->producers_active - 1) * window / window_budget(dac) - tau;
+        break;
+    case CONFLICT_RATE:
+        dac->conflict_gap_s = rate_gap(dac, attempt, tau, window);
+        break;
+    case CONFLICT_FEEDBACK:
+        dac->conflict_gap_s *=
+            exp(dac->eta * ((attempt->outcome == ATTEMPT_LOST ? 1.0 : 0.0) - dac->kappa));
+        break;
+    }
+    dac->conflict_gap_s = fmax(dac->conflict_gap_s, 0.001);
+    dac->gap_s = fmax(tau * (1 / dac->rho - 1), dac->conflict_gap_s);
+}
+
+static int64_t dac_gap_ns(const struct policy_state *state)
+{
+    return (int64_t)(((const struct dac_state *)(const void *)state->bytes)->gap_s * 1e9);
+}
+
+const struct policy_kind policy_dac = {
+    .name = "dac",
+    .help = "decentralised adaptive commit: freshest gap within an overhead and a conflict budget",
+    .parameters =
+        {
+            [RHO] = {"rho", PARAMETER_RATIO, 0.05, 0.0001, 0.99, NULL,
+                     "ASSUMED: overhead budget, share of time spent committing [policy.dac.rho]"},
+            [KAPPA] = {"kappa", PARAMETER_RATIO, 0.037, 0.0001, 0.99, NULL,
+                       "ASSUMED: conflict budget, share of attempts lost; 1 - 96.3 % as reported "
+                       "[policy.dac.kappa]"},
+            [ESTIMATOR] = {"estimator", PARAMETER_CHOICE, CONFLICT_MODEL, 0, 2,
+                           "model|rate|feedback",
+                           "ASSUMED: how the conflict side is estimated [policy.dac.estimator]"},
+            [WINDOW] = {"window", PARAMETER_CHOICE, ESTIMATOR_RLS, 0, 1, "ewma|rls",
+                        "ASSUMED: how attempt time and window are estimated [policy.dac.window]"},
+            [WEIGHT] = {"weight", PARAMETER_RATIO, 0.2, 0.001, 1, NULL,
+                        "ASSUMED: weight of the newest attempt in moving averages and in rate's "
+                        "steps [policy.dac.weight]"},
+            [FORGETTING] = {"forgetting", PARAMETER_RATIO, 0.98, 0.5, 1, NULL,
+                            "ASSUMED: forgetting factor of recursive least squares "
+                            "[policy.dac.forgetting]"},
+            [ETA] = {"eta", PARAMETER_NUMBER, 0.5, 0.001, 10, NULL,
+                     "ASSUMED: step of the feedback estimator [policy.dac.eta]"},
+            [START] = {"start", PARAMETER_DURATION, 10, 0.001, 86400, NULL,
+                       "ASSUMED: the gap before the first decided attempt [policy.dac.start]"},
+        },
+    .init = dac_init,
+    .on_attempt = dac_on_attempt,
+    .gap_ns = dac_gap_ns,
+};

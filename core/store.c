@@ -1,0 +1,140 @@
+/* store.c - what all stores share: names of verbs and outcomes, bodies, listing pages. Ours. */
+#include "core/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/manifest.h"
+
+const char *store_verb_name(enum store_verb verb)
+{
+    static const char *const names[] = {
+#define X(code, name) name,
+        STORE_VERBS(X)
+#undef X
+    };
+    assert(verb < STORE_VERB_COUNT);
+    return names[verb];
+}
+
+const char *store_outcome_name(enum store_outcome outcome)
+{
+    static const char *const names[] = {
+#define X(code, name, text) name,
+        STORE_OUTCOMES(X)
+#undef X
+    };
+    assert(outcome < STORE_OUTCOME_COUNT);
+    return names[outcome];
+}
+
+const char *store_outcome_text(enum store_outcome outcome)
+{
+    static const char *const texts[] = {
+#define X(code, name, text) text,
+        STORE_OUTCOMES(X)
+#undef X
+    };
+    assert(outcome < STORE_OUTCOME_COUNT);
+    return texts[outcome];
+}
+
+void store_op_init(struct store_op *op)
+{
+    memset(op, 0, sizeof *op);
+}
+
+void store_op_release(struct store_op *op)
+{
+    body_release(&op->result);
+    list_page_clear(&op->page);
+    op->object_bytes = 0;
+    op->error[0] = '\0';
+}
+
+void store_op_deinit(struct store_op *op)
+{
+    store_op_release(op);
+    list_page_deinit(&op->page);
+}
+
+struct body body_copy_range(const struct body *body, uint64_t offset, uint64_t bytes)
+{
+    struct body copy = {.kind = body->kind, .bytes = body->bytes};
+    switch (body->kind) {
+    case BODY_NONE:
+    case BODY_LENGTH:
+    case BODY_BYTES:
+        offset = offset < body->bytes ? offset : body->bytes;
+        copy.bytes = body->bytes - offset;
+        if (bytes != 0 && bytes < copy.bytes)
+            copy.bytes = bytes;
+        if (body->kind == BODY_BYTES) {
+            copy.data = malloc(copy.bytes > 0 ? copy.bytes : 1);
+            assert(copy.data);
+            memcpy(copy.data, body->data + offset, copy.bytes);
+        }
+        break;
+    case BODY_MANIFEST:
+        /* A range of a reference still refers to the whole: only its size on the wire is a part's.
+         */
+        copy.manifest = manifest_retain(body->manifest);
+        if (bytes != 0 && bytes < copy.bytes)
+            copy.bytes = bytes;
+        break;
+    }
+    return copy;
+}
+
+void body_release(struct body *body)
+{
+    if (body->kind == BODY_BYTES)
+        free(body->data);
+    if (body->kind == BODY_MANIFEST)
+        manifest_release(body->manifest);
+    *body = (struct body){.kind = BODY_NONE};
+}
+
+void list_page_clear(struct list_page *page)
+{
+    page->count = 0;
+    page->text_used = 0;
+    page->truncated = false;
+}
+
+static void list_page_reserve(struct list_page *page, size_t text_bytes)
+{
+    if (page->count == page->capacity) {
+        page->capacity = page->capacity ? 2 * page->capacity : 16;
+        page->key_offset = realloc(page->key_offset, page->capacity * sizeof *page->key_offset);
+        page->object_bytes =
+            realloc(page->object_bytes, page->capacity * sizeof *page->object_bytes);
+        assert(page->key_offset && page->object_bytes);
+    }
+    if (page->text_used + text_bytes > page->text_capacity) {
+        page->text_capacity = 2 * (page->text_capacity + text_bytes);
+        page->text = realloc(page->text, page->text_capacity);
+        assert(page->text);
+    }
+}
+
+void list_page_add(struct list_page *page, const char *key, uint64_t object_bytes)
+{
+    size_t text_bytes = strlen(key) + 1;
+    assert(page->count < STORE_LIST_KEYS_MAX);
+    assert(text_bytes <= STORE_KEY_MAX);
+    list_page_reserve(page, text_bytes);
+    page->key_offset[page->count] = (uint32_t)page->text_used;
+    page->object_bytes[page->count] = object_bytes;
+    memcpy(page->text + page->text_used, key, text_bytes);
+    page->text_used += text_bytes;
+    page->count++;
+}
+
+void list_page_deinit(struct list_page *page)
+{
+    free(page->key_offset);
+    free(page->object_bytes);
+    free(page->text);
+    *page = (struct list_page){0};
+}

@@ -1,0 +1,15 @@
+/* tgb.h - the payload of a synthetic TGB: deterministic by (producer, sequence), so that any byte
+ * of a run can be checked later without having kept it. Ours. */
+#ifndef CORE_TGB_H
+#define CORE_TGB_H
+
+#include "core/base.h"
+
+/* Fills bytes [offset, offset + count) of the payload. */
+void tgb_payload_fill(uint32_t producer, uint64_t sequence, uint64_t offset, uint64_t count,
+                      uint8_t *out);
+/* Index of the first byte that differs from the payload; `count` if none does. */
+uint64_t tgb_payload_check(uint32_t producer, uint64_t sequence, uint64_t count,
+                           const uint8_t *bytes);
+
+#endif
