@@ -1,0 +1,465 @@
+/* virtual_store.c - when operations are applied and answered. Ours; what they do is in apply(). */
+#include "sim/virtual_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/object_table.h"
+
+#define FLIGHT_CHUNK 8
+/* Keeps the store's streams apart from those that others make from the same seed. */
+#define STREAM_DOMAIN UINT64_C(0x53544f5245)
+
+enum flight_phase {
+    FLIGHT_SENT,      /* until f L after sending */
+    FLIGHT_UPLOADING, /* f L is over, a link is not */
+    FLIGHT_APPLIED,   /* until the latency is over */
+    FLIGHT_DOWNLOADING,
+};
+
+/* One operation in flight. */
+struct flight {
+    struct timer timer;
+    struct flow client_flow;
+    struct flow store_flow;
+    struct virtual_client *client;
+    struct store_op *op; /* NULL: not in use */
+    int64_t sent_ns;
+    int64_t latency_ns;
+    int64_t apply_ns; /* f L */
+    double factor;
+    enum flight_phase phase;
+    uint32_t transfers; /* links that are waited for */
+    struct flight *next_free;
+};
+
+struct flight_chunk {
+    struct flight_chunk *next;
+    struct flight flights[FLIGHT_CHUNK];
+};
+
+struct virtual_client {
+    struct store store; /* must be first */
+    struct virtual_store *owner;
+    uint32_t actor;
+    struct random_stream streams[STORE_VERB_COUNT];
+    struct link link;
+    struct flight *free;
+    struct flight_chunk *chunks;
+};
+
+struct token_bucket {
+    double tokens_per_ns; /* 0: unlimited */
+    double tokens_max;
+    double tokens;
+    int64_t filled_ns;
+};
+
+struct virtual_store {
+    struct virtual_loop *loop;
+    uint64_t seed;
+    double apply_fraction;
+    double client_bytes_per_s;
+    enum link_kind link_kind;
+    struct virtual_store_observer observer;
+    struct link link;
+    struct token_bucket puts;
+    struct token_bucket gets;
+    uint32_t clients;
+    struct virtual_store_counters counters;
+    struct object_table objects;
+    struct latency latency[STORE_VERB_COUNT];
+};
+
+static void *checked(void *memory)
+{
+    if (memory == NULL)
+        abort();
+    return memory;
+}
+
+/* ---- request rates ---- */
+
+static void bucket_init(struct token_bucket *bucket, double per_s)
+{
+    *bucket = (struct token_bucket){
+        .tokens_per_ns = per_s / (double)NS_PER_S,
+        .tokens_max = per_s > 1.0 ? per_s : 1.0,
+        .tokens = per_s > 1.0 ? per_s : 1.0,
+    };
+}
+
+static bool bucket_take(struct token_bucket *bucket, int64_t now_ns)
+{
+    if (bucket->tokens_per_ns <= 0.0)
+        return true;
+    double tokens = bucket->tokens + (double)(now_ns - bucket->filled_ns) * bucket->tokens_per_ns;
+    bucket->tokens = tokens < bucket->tokens_max ? tokens : bucket->tokens_max;
+    bucket->filled_ns = now_ns;
+    if (bucket->tokens < 1.0)
+        return false;
+    bucket->tokens -= 1.0;
+    return true;
+}
+
+/* ---- what an operation does ---- */
+
+static enum store_outcome apply_put(struct object_table *objects, const struct store_op *op,
+                                    uint64_t hash)
+{
+    struct object *object = object_table_find(objects, op->key, hash);
+    if (object != NULL && op->verb == STORE_PUT_IF_ABSENT)
+        return STORE_EXISTS;
+    if (object == NULL)
+        object = object_table_add(objects, op->key, hash);
+    body_release(&object->body);
+    object->body = body_copy_range(&op->body, 0, 0);
+    return STORE_OK;
+}
+
+/* The bytes of `object_bytes` that a range selects. */
+static uint64_t range_bytes(const struct store_op *op, uint64_t object_bytes)
+{
+    if (op->range_offset >= object_bytes)
+        return 0;
+    uint64_t rest = object_bytes - op->range_offset;
+    return op->range_bytes != 0 && op->range_bytes < rest ? op->range_bytes : rest;
+}
+
+static enum store_outcome apply_get(struct object_table *objects, struct store_op *op,
+                                    uint64_t hash)
+{
+    struct object *object = object_table_find(objects, op->key, hash);
+    if (object == NULL)
+        return STORE_NOT_FOUND;
+    op->object_bytes = object->body.bytes;
+    op->result = body_copy_range(&object->body, op->range_offset, op->range_bytes);
+    op->result.bytes = range_bytes(op, object->body.bytes);
+    return STORE_OK;
+}
+
+static enum store_outcome apply_delete(struct object_table *objects, const struct store_op *op,
+                                       uint64_t hash)
+{
+    struct object *object = object_table_find(objects, op->key, hash);
+    if (object != NULL)
+        object_table_remove(objects, object);
+    return STORE_OK;
+}
+
+static enum store_outcome apply_verb(struct object_table *objects, struct store_op *op,
+                                     uint64_t hash)
+{
+    switch (op->verb) {
+    case STORE_GET:
+        return apply_get(objects, op, hash);
+    case STORE_PUT:
+    case STORE_PUT_IF_ABSENT:
+        return apply_put(objects, op, hash);
+    case STORE_LIST:
+        object_table_list(objects, op->key, op->after, op->list_keys_max, &op->page);
+        return STORE_OK;
+    case STORE_DELETE:
+        return apply_delete(objects, op, hash);
+    case STORE_VERB_COUNT:
+        break;
+    }
+    return STORE_FAILED;
+}
+
+static bool is_put(enum store_verb verb)
+{
+    return verb == STORE_PUT || verb == STORE_PUT_IF_ABSENT;
+}
+
+static uint64_t moved_bytes(const struct store_op *op)
+{
+    return is_put(op->verb) ? op->body.bytes : op->result.bytes;
+}
+
+/* The one instant at which the operation takes effect. */
+static void apply(struct flight *flight)
+{
+    struct virtual_client *client = flight->client;
+    struct virtual_store *store = client->owner;
+    struct store_op *op = flight->op;
+    int64_t now_ns = store->loop->now_ns;
+    bool reads = op->verb == STORE_GET || op->verb == STORE_LIST;
+    uint64_t hash = object_table_hash(op->key);
+    enum store_outcome outcome = STORE_THROTTLED;
+    if (bucket_take(reads ? &store->gets : &store->puts, now_ns))
+        outcome = apply_verb(&store->objects, op, hash);
+    op->outcome = outcome;
+    store->counters.requests[op->verb]++;
+    store->counters.throttled += outcome == STORE_THROTTLED ? 1 : 0;
+    if (outcome == STORE_OK)
+        store->counters.bytes[op->verb] += moved_bytes(op);
+    uint64_t what = (uint64_t)client->actor << 32 | (uint64_t)op->verb << 8 | (uint64_t)outcome;
+    virtual_loop_mix(store->loop, hash ^ what);
+    virtual_loop_mix(store->loop, moved_bytes(op) + (uint64_t)op->page.count);
+    if (store->observer.applied != NULL)
+        store->observer.applied(store->observer.context, now_ns, client->actor, op, outcome);
+}
+
+/* ---- when ---- */
+
+static void set_timer(struct flight *flight, int64_t at_ns)
+{
+    loop_timer_set(&flight->client->owner->loop->loop, &flight->timer, at_ns);
+}
+
+static void answer(struct flight *flight)
+{
+    struct virtual_client *client = flight->client;
+    struct store_op *op = flight->op;
+    flight->op = NULL;
+    flight->next_free = client->free;
+    client->free = flight;
+    op->store_private = NULL;
+    op->done(op, op->context);
+}
+
+static void start_transfer(struct flight *flight, uint64_t bytes)
+{
+    link_start(&flight->client->link, &flight->client_flow, bytes);
+    link_start(&flight->client->owner->link, &flight->store_flow, bytes);
+}
+
+/* True if no link has to be waited for. */
+static bool transferred(struct flight *flight)
+{
+    struct link *links[] = {&flight->client->link, &flight->client->owner->link};
+    struct flow *flows[] = {&flight->client_flow, &flight->store_flow};
+    flight->transfers = 0;
+    for (size_t i = 0; i < 2; i++) {
+        if (link_finished(links[i], flows[i]))
+            continue;
+        flight->transfers++;
+        link_await(links[i], flows[i]);
+    }
+    return flight->transfers == 0;
+}
+
+static void upload_arrived(struct flight *flight)
+{
+    apply(flight);
+    flight->phase = FLIGHT_APPLIED;
+    int64_t now_ns = flight->client->owner->loop->now_ns;
+    set_timer(flight, now_ns + flight->latency_ns - flight->apply_ns);
+}
+
+static void request_arrived(struct flight *flight)
+{
+    struct virtual_store *store = flight->client->owner;
+    struct store_op *op = flight->op;
+    apply(flight);
+    flight->phase = FLIGHT_APPLIED;
+    if (op->verb == STORE_GET) {
+        const struct latency *latency = &store->latency[STORE_GET];
+        flight->latency_ns = latency_ns(latency, flight->factor, op->result.bytes);
+        start_transfer(flight, op->result.bytes);
+    }
+    set_timer(flight, flight->sent_ns + flight->latency_ns);
+}
+
+static void fire(struct timer *timer, void *context)
+{
+    (void)timer;
+    struct flight *flight = context;
+    switch (flight->phase) {
+    case FLIGHT_SENT:
+        if (!is_put(flight->op->verb)) {
+            request_arrived(flight);
+        } else if (transferred(flight)) {
+            upload_arrived(flight);
+        } else {
+            flight->phase = FLIGHT_UPLOADING;
+        }
+        break;
+    case FLIGHT_APPLIED:
+        if (flight->op->verb != STORE_GET || transferred(flight))
+            answer(flight);
+        else
+            flight->phase = FLIGHT_DOWNLOADING;
+        break;
+    case FLIGHT_UPLOADING:
+    case FLIGHT_DOWNLOADING:
+        assert(!"no timer is set while a link is waited for");
+        break;
+    }
+}
+
+static void transfer_done(struct flow *flow)
+{
+    struct flight *flight = flow->user;
+    assert(flight->transfers > 0);
+    if (--flight->transfers > 0)
+        return;
+    if (flight->phase == FLIGHT_UPLOADING)
+        upload_arrived(flight);
+    else
+        answer(flight);
+}
+
+/* ---- clients ---- */
+
+static struct flight *flight_take(struct virtual_client *client)
+{
+    if (client->free == NULL) {
+        struct flight_chunk *chunk = checked(calloc(1, sizeof(*chunk)));
+        chunk->next = client->chunks;
+        client->chunks = chunk;
+        for (size_t i = 0; i < FLIGHT_CHUNK; i++) {
+            struct flight *flight = &chunk->flights[i];
+            timer_init(&flight->timer, fire, flight);
+            flight->client = client;
+            flight->client_flow.user = flight;
+            flight->store_flow.user = flight;
+            flight->next_free = client->free;
+            client->free = flight;
+        }
+    }
+    struct flight *flight = client->free;
+    client->free = flight->next_free;
+    return flight;
+}
+
+static void client_submit(struct store *base, struct store_op *op)
+{
+    struct virtual_client *client = (struct virtual_client *)base;
+    struct virtual_store *store = client->owner;
+    assert(op->verb < STORE_VERB_COUNT);
+    assert(op->store_private == NULL);
+    struct flight *flight = flight_take(client);
+    const struct latency *latency = &store->latency[op->verb];
+    uint64_t bytes = is_put(op->verb) ? op->body.bytes : 0;
+    op->store_private = flight;
+    flight->op = op;
+    flight->phase = FLIGHT_SENT;
+    flight->sent_ns = store->loop->now_ns;
+    flight->factor = latency_factor(latency, &client->streams[op->verb]);
+    flight->latency_ns = latency_ns(latency, flight->factor, bytes);
+    flight->apply_ns = (int64_t)(store->apply_fraction * (double)flight->latency_ns);
+    start_transfer(flight, bytes);
+    set_timer(flight, flight->sent_ns + flight->apply_ns);
+}
+
+static void flight_drop(struct flight *flight)
+{
+    struct virtual_store *store = flight->client->owner;
+    loop_timer_cancel(&store->loop->loop, &flight->timer);
+    link_drop(&flight->client->link, &flight->client_flow);
+    link_drop(&store->link, &flight->store_flow);
+    if (flight->op != NULL) {
+        store_op_release(flight->op);
+        flight->op->store_private = NULL;
+    }
+}
+
+static void client_close(struct store *base)
+{
+    struct virtual_client *client = (struct virtual_client *)base;
+    for (struct flight_chunk *chunk = client->chunks; chunk != NULL; chunk = chunk->next) {
+        for (size_t i = 0; i < FLIGHT_CHUNK; i++)
+            flight_drop(&chunk->flights[i]);
+    }
+    while (client->chunks != NULL) {
+        struct flight_chunk *chunk = client->chunks;
+        client->chunks = chunk->next;
+        free(chunk);
+    }
+    link_deinit(&client->link);
+    client->owner->clients--;
+    free(client);
+}
+
+static const struct store_ops client_ops = {.submit = client_submit, .close = client_close};
+
+struct store *virtual_store_client(struct virtual_store *store, uint32_t actor)
+{
+    struct virtual_client *client = checked(calloc(1, sizeof(*client)));
+    client->store.ops = &client_ops;
+    client->owner = store;
+    client->actor = actor;
+    for (uint64_t verb = 0; verb < STORE_VERB_COUNT; verb++) {
+        uint64_t stream = (uint64_t)actor * STORE_VERB_COUNT + verb;
+        client->streams[verb] = random_stream_make(store->seed, stream);
+    }
+    struct link_options link = {.loop = &store->loop->loop,
+                                .kind = store->link_kind,
+                                .bytes_per_s = store->client_bytes_per_s,
+                                .done = transfer_done};
+    link_init(&client->link, &link);
+    store->clients++;
+    return &client->store;
+}
+
+/* ---- the store ---- */
+
+static bool is_rate(double value)
+{
+    return value >= 0.0 && value <= 1.0e15;
+}
+
+const char *virtual_store_options_check(const struct virtual_store_options *options)
+{
+    if (!(options->apply_fraction >= 0.0 && options->apply_fraction <= 1.0))
+        return "the apply fraction is not in 0..1";
+    if (!is_rate(options->client_bytes_per_s) || !is_rate(options->store_bytes_per_s))
+        return "a bandwidth is negative or above 1e15 bytes a second";
+    if (!is_rate(options->puts_per_s) || !is_rate(options->gets_per_s))
+        return "a request rate is negative or above 1e15 a second";
+    for (size_t verb = 0; verb < STORE_VERB_COUNT; verb++) {
+        const char *text = latency_options_check(&options->latency[verb]);
+        if (text != NULL)
+            return text;
+    }
+    return NULL;
+}
+
+struct virtual_store *virtual_store_open(const struct virtual_store_options *options)
+{
+    assert(virtual_store_options_check(options) == NULL);
+    struct virtual_store *store = checked(calloc(1, sizeof(*store)));
+    store->loop = options->loop;
+    store->seed = random_mix(options->seed ^ STREAM_DOMAIN);
+    store->apply_fraction = options->apply_fraction;
+    store->client_bytes_per_s = options->client_bytes_per_s;
+    store->link_kind = options->link_kind;
+    store->observer = options->observer;
+    struct link_options link = {.loop = &options->loop->loop,
+                                .kind = options->link_kind,
+                                .bytes_per_s = options->store_bytes_per_s,
+                                .done = transfer_done};
+    link_init(&store->link, &link);
+    bucket_init(&store->puts, options->puts_per_s);
+    bucket_init(&store->gets, options->gets_per_s);
+    object_table_init(&store->objects);
+    for (size_t verb = 0; verb < STORE_VERB_COUNT; verb++)
+        latency_init(&store->latency[verb], &options->latency[verb]);
+    return store;
+}
+
+void virtual_store_close(struct virtual_store *store)
+{
+    assert(store->clients == 0);
+    link_deinit(&store->link);
+    object_table_deinit(&store->objects);
+    free(store);
+}
+
+struct virtual_store_counters virtual_store_counters(const struct virtual_store *store)
+{
+    return store->counters;
+}
+
+uint32_t virtual_store_objects(const struct virtual_store *store)
+{
+    return store->objects.count;
+}
+
+const struct body *virtual_store_peek(const struct virtual_store *store, const char *key)
+{
+    const struct object *object = object_table_find(&store->objects, key, object_table_hash(key));
+    return object == NULL ? NULL : &object->body;
+}
