@@ -1,0 +1,72 @@
+/* cli.h - what the verbs of the command line share: flags, --set, and how usage errors are said.
+ *
+ * Exit statuses: 0 done, 1 the run failed, 2 usage. */
+#ifndef EXPERIMENTS_CLI_H
+#define EXPERIMENTS_CLI_H
+
+#include <stdbool.h>
+
+#include "experiments/experiment.h"
+
+#define CLI_DONE 0
+#define CLI_FAILED 1
+#define CLI_USAGE 2
+
+#define CLI_SETS_MAX 256
+#define CLI_DATABASE_DEFAULT "out/results.db"
+
+/* Flags that a verb accepts, apart from --help. */
+enum cli_flag {
+    CLI_SET = 1 << 0,
+    CLI_SEEDS = 1 << 1,
+    CLI_DB = 1 << 2,
+    CLI_JSON = 1 << 3,
+    CLI_JOBS = 1 << 4,
+    CLI_PRINT_CONFIG = 1 << 5,
+    CLI_ARM = 1 << 6,
+};
+
+struct cli {
+    /* What the verb is. */
+    const char *usage; /* printed by --help: "usage: ..." and what it does */
+    unsigned flags;    /* of enum cli_flag */
+    int operands_min;
+    int operands_max;
+
+    /* What the user asked for. Texts are borrowed from argv. */
+    const char *sets[CLI_SETS_MAX];
+    size_t set_count;
+    uint64_t seeds; /* 0: as the config says */
+    const char *db;
+    const char *arm; /* NULL: all */
+    unsigned jobs;   /* 0: one per core */
+    bool json;
+    bool print_config;
+    char **operands;
+    int operand_count;
+};
+
+enum cli_parse {
+    CLI_PARSED,
+    CLI_HELPED,  /* --help was printed: exit 0 */
+    CLI_REFUSED, /* the error was printed: exit 2 */
+};
+
+/* Reads argv into the parsed part; the verb's part is set by the caller. */
+MUST_USE enum cli_parse cli_parse(struct cli *cli, int argc, char **argv);
+
+/* "lakestream: " and the message, to stderr. Returns the status, to be returned on. */
+__attribute__((format(printf, 2, 3))) int cli_error(int status, const char *format, ...);
+
+/* Loads the experiment with --set, --seeds and --arm applied. On failure the error was printed. */
+MUST_USE bool cli_load_experiment(const struct cli *cli, const char *path,
+                                  struct experiment *experiment);
+
+/* Makes the folder that holds the file, and those above it. On failure the error was printed. */
+MUST_USE bool cli_make_parent(const char *path);
+
+/* A path of the project's data (configs/..., plots/...): in the current folder if it is there, else
+ * where `make install` put it. */
+void cli_data_path(const char *relative, char path[CONFIG_PATH_MAX]);
+
+#endif

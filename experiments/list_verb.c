@@ -1,0 +1,107 @@
+/* list_verb.c - `lakestream list`: what there is to choose from. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/policy.h"
+#include "experiments/cli.h"
+#include "experiments/figure.h"
+#include "experiments/options.h"
+#include "experiments/verbs.h"
+
+static void list_policies(void)
+{
+    printf("policies (policy.name):\n");
+    const struct policy_kind *kind;
+    for (size_t i = 0; (kind = policy_kind_at(i)) != NULL; i++)
+        printf("  %-8s %s\n", kind->name, kind->help);
+}
+
+static int is_yaml(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
+}
+
+static void list_folder(const char *title, const char *relative)
+{
+    char path[CONFIG_PATH_MAX];
+    struct dirent **entries = NULL;
+    cli_data_path(relative, path);
+    int count = scandir(path, &entries, is_yaml, alphasort);
+    printf("%s (%s):\n", title, path);
+    if (count < 0)
+        printf("  (the folder cannot be read)\n");
+    for (int i = 0; i < count; i++) {
+        printf("  %s\n", entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static void list_profiles(void)
+{
+    list_folder("store profiles (store.profile, without .yaml)", "configs/profiles");
+}
+
+static void list_experiments(void)
+{
+    list_folder("experiments (lakestream sim)", "configs/experiments");
+    list_folder("live runs (lakestream live)", "configs/live");
+}
+
+static void list_figures(void)
+{
+    printf("figures (lakestream reproduce):\n");
+    const struct figure *figure;
+    for (size_t i = 0; (figure = figure_at(i)) != NULL; i++)
+        printf("  %-12s %s\n", figure->name, figure->title);
+}
+
+static void list_keys(void)
+{
+    options_print_help(stdout);
+}
+
+static const struct kind_row {
+    const char *name;
+    void (*print)(void);
+} kinds[] = {
+    {"policies", list_policies}, {"profiles", list_profiles}, {"experiments", list_experiments},
+    {"figures", list_figures},   {"keys", list_keys},
+};
+
+#define KIND_COUNT (sizeof kinds / sizeof kinds[0])
+
+int list_main(int argc, char **argv)
+{
+    struct cli cli = {
+        .usage = "usage: lakestream list [policies | profiles | experiments | figures | keys]\n\n"
+                 "Shows what there is to choose from; without an argument all but the config keys.",
+        .operands_max = 1,
+    };
+    switch (cli_parse(&cli, argc, argv)) {
+    case CLI_HELPED:
+        return CLI_DONE;
+    case CLI_REFUSED:
+        return CLI_USAGE;
+    case CLI_PARSED:
+        break;
+    }
+    if (cli.operand_count == 0) {
+        for (size_t i = 0; i < KIND_COUNT; i++)
+            if (kinds[i].print != list_keys)
+                kinds[i].print();
+        printf("config keys: lakestream list keys\n");
+        return CLI_DONE;
+    }
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (strcmp(kinds[i].name, cli.operands[0]) == 0) {
+            kinds[i].print();
+            return CLI_DONE;
+        }
+    }
+    return cli_error(CLI_USAGE, "list: unknown kind '%s'; see lakestream list --help",
+                     cli.operands[0]);
+}

@@ -1,0 +1,62 @@
+/* main.c - the command line: one row per verb. */
+#include <stdio.h>
+#include <string.h>
+
+#include "build_info.h"
+#include "experiments/cli.h"
+#include "experiments/query.h"
+#include "experiments/verbs.h"
+
+struct verb {
+    const char *name;
+    const char *operands;
+    const char *help;
+    int (*main)(int argc, char **argv);
+};
+
+static const struct verb verbs[] = {
+    {"list", "[KIND]", "policies, profiles, experiments, figures, config keys", list_main},
+    {"sim", "CONFIG", "simulate an experiment: all its arms and seeds", sim_main},
+    {"live", "CONFIG", "run an experiment for real: processes, bytes and time", live_main},
+    {"reproduce", "[FIGURE...]", "simulate and draw the figures, rewrite PAPER_REPRO.md",
+     reproduce_main},
+    {"inspect", "STORE", "show the chain of a run: versions, authors, offsets, problems",
+     inspect_main},
+    {"query", "", "read the results database", query_main},
+    {"bench", "[NAME]", "measure the simulator beside its yardsticks", bench_main},
+};
+
+#define VERB_COUNT (sizeof verbs / sizeof verbs[0])
+
+static void print_usage(FILE *file)
+{
+    fprintf(file, "usage: lakestream VERB [ARGUMENTS]\n\n"
+                  "How often should many producers, who never talk to each other, commit to one\n"
+                  "manifest chain on an object store? Simulated and live, by the same code.\n\n");
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        fprintf(file, "  %-10s %-12s %s\n", verbs[i].name, verbs[i].operands, verbs[i].help);
+    fprintf(file,
+            "\n`lakestream VERB --help` tells more. `lakestream --version` names the build.\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_usage(stdout);
+        return CLI_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("lakestream %s (%s)\n", LAKESTREAM_COMMIT, LAKESTREAM_COMPILER);
+        return CLI_DONE;
+    }
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        if (strcmp(argv[1], verbs[i].name) == 0)
+            return verbs[i].main(argc - 1, argv + 1);
+    cli_error(CLI_USAGE, "unknown verb '%s'", argv[1]);
+    print_usage(stderr);
+    return CLI_USAGE;
+}
