@@ -60,7 +60,7 @@ bool config_check(const struct config *config, struct diagnostic *diagnostic)
         char origin[ORIGIN_TEXT_MAX];
         option_print(config, smaller, low_text);
         option_print(config, larger, high_text);
-        origin_print(blamed(config, smaller, larger), origin);
+        origin_print_place(blamed(config, smaller, larger), origin);
         diagnostic_set(diagnostic, "%s: %s (%.64s) must be %s %s (%.64s)", origin, smaller->key,
                        low_text, orders[i].strict ? "below" : "at most", larger->key, high_text);
         return false;
@@ -120,5 +120,14 @@ void origin_print(const struct origin *origin, char text[ORIGIN_TEXT_MAX])
     case ORIGIN_SET:
         snprintf(text, ORIGIN_TEXT_MAX, "--set");
         break;
+    }
+}
+
+void origin_print_place(const struct origin *origin, char text[ORIGIN_TEXT_MAX])
+{
+    if (origin->file != NULL) {
+        snprintf(text, ORIGIN_TEXT_MAX, "%s:%u:%u", origin->file, origin->line, origin->column);
+    } else {
+        snprintf(text, ORIGIN_TEXT_MAX, "%s", origin->kind == ORIGIN_SET ? "--set" : "default");
     }
 }

@@ -88,8 +88,8 @@ struct store_config {
     double apply_fraction;   /* store.apply_fraction: applied this far into the latency */
     double client_bandwidth; /* store.client_bandwidth, bytes/s of one producer's machine */
     double bandwidth;        /* store.bandwidth, bytes/s of the store as a whole */
-    double put_limit;        /* store.put_limit, requests/s (PUT, create, LIST, DELETE) */
-    double get_limit;        /* store.get_limit, requests/s (GET) */
+    double put_limit;        /* store.put_limit, requests/s of PUT, create, DELETE */
+    double get_limit;        /* store.get_limit, requests/s of GET, LIST */
 };
 
 /* Dollars per 1,000 requests; a create costs what a PUT does. */
@@ -141,5 +141,7 @@ double config_price(const struct config *config, enum store_verb verb);
 
 /* "default", "--set", "file:line" or "profile file:line". */
 void origin_print(const struct origin *origin, char text[ORIGIN_TEXT_MAX]);
+/* "file:line:column", "--set" or "default", for the head of a message. */
+void origin_print_place(const struct origin *origin, char text[ORIGIN_TEXT_MAX]);
 
 #endif

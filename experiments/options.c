@@ -77,15 +77,22 @@ static size_t unlikeness(const char *key, const char *valid)
     return least(whole, part + (last == key || same_group ? 0 : 1));
 }
 
-const struct option *option_nearest(const char *key)
+const char *option_nearest(const char *key, const char *const *also)
 {
-    const struct option *best = option_at(0);
+    const char *best = option_at(0)->key;
     size_t least_unlike = SIZE_MAX;
     for (size_t i = 0; i < option_count(); i++) {
         size_t unlike = unlikeness(key, option_at(i)->key);
         if (unlike < least_unlike) {
             least_unlike = unlike;
-            best = option_at(i);
+            best = option_at(i)->key;
+        }
+    }
+    for (; also != NULL && *also != NULL; also++) {
+        size_t unlike = 4 * edit_distance(key, *also);
+        if (unlike < least_unlike) {
+            least_unlike = unlike;
+            best = *also;
         }
     }
     return best;
@@ -240,16 +247,6 @@ static void store_value(struct config *config, const struct option *option, cons
     }
 }
 
-/* "file:line:column", or "--set", for the head of a message. */
-static void print_place(const struct origin *origin, char text[ORIGIN_TEXT_MAX])
-{
-    if (origin->file != NULL) {
-        snprintf(text, ORIGIN_TEXT_MAX, "%s:%u:%u", origin->file, origin->line, origin->column);
-    } else {
-        snprintf(text, ORIGIN_TEXT_MAX, "%s", origin->kind == ORIGIN_SET ? "--set" : "default");
-    }
-}
-
 static bool has_control_character(const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -278,7 +275,7 @@ bool option_set(struct config *config, const struct option *option, const char *
     }
     if (!ok) {
         char place[ORIGIN_TEXT_MAX];
-        print_place(origin, place);
+        origin_print_place(origin, place);
         diagnostic_set(diagnostic, "%s: %s: %s", place, option->key, problem.text);
         return false;
     }

@@ -38,9 +38,10 @@ size_t option_index(const struct option *option);
 
 /* NULL: no such key. */
 const struct option *option_find(const char *key);
-/* The valid key that is most like this one, by edit distance to the whole key or, for a key without
- * a dot, to its last component. Never NULL. */
-const struct option *option_nearest(const char *key);
+/* The valid key that is most like this one, by edit distance to the whole key or to its last
+ * component. `also`: further words that would be valid, NULL-terminated; or NULL. Never NULL;
+ * borrowed. */
+const char *option_nearest(const char *key, const char *const *also);
 /* Whether keys of the form `prefix`.something exist. */
 bool option_is_group(const char *prefix);
 

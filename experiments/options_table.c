@@ -149,10 +149,9 @@ static const struct option fixed_rows[] = {
      "ASSUMED: bandwidth that all streams to the store share [store.bandwidth]",
      FIELD(store.bandwidth)},
     {"store.put_limit", UNIT_NUMBER, 0, "3500", 1e-3, 1e9, NULL,
-     "requests a second of PUT, create, LIST and DELETE together, then 503",
-     FIELD(store.put_limit)},
+     "requests a second of PUT, create and DELETE together, then 503", FIELD(store.put_limit)},
     {"store.get_limit", UNIT_NUMBER, 0, "5500", 1e-3, 1e9, NULL,
-     "requests a second of GET, then 503", FIELD(store.get_limit)},
+     "requests a second of GET and LIST together, then 503", FIELD(store.get_limit)},
 
     {"price.put", UNIT_NUMBER, 0, "0.005", 0, 1000, NULL, "dollars per 1,000 PUTs or creates",
      FIELD(price.put)},

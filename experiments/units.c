@@ -355,7 +355,7 @@ bool unit_parse_choice(const char *text, const char *choices, uint32_t *index,
     return false;
 }
 
-/* The shortest number over all factors; among equals the largest factor. */
+/* The shortest number over all factors, 0.1s being longer than 100ms; among equals the largest. */
 static void print_exact(uint64_t value, const struct form *form, char text[UNIT_TEXT_MAX])
 {
     size_t best = SIZE_MAX;
@@ -376,8 +376,9 @@ static void print_exact(uint64_t value, const struct form *form, char text[UNIT_
         }
         length -= number[length - 1] == '.';
         bool bare_zero = value == 0 && factor->scale != (form == &bytes_form ? 1 : 1000000000);
-        if (length < best && !bare_zero) {
-            best = length;
+        size_t cost = length + (value > 0 && number[0] == '0');
+        if (cost < best && !bare_zero) {
+            best = cost;
             snprintf(text, UNIT_TEXT_MAX, "%.*s%s", (int)length, number, factor->name);
         }
     }
@@ -431,6 +432,10 @@ void unit_print_count(uint64_t count, char text[UNIT_TEXT_MAX])
 void unit_print_number(double number, char text[UNIT_TEXT_MAX])
 {
     assert(isfinite(number));
+    if (fabs(number) < 1e15 && number == trunc(number)) {
+        snprintf(text, UNIT_TEXT_MAX, "%.0f", number);
+        return;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, UNIT_TEXT_MAX, "%.*g", digits, number);
         if (strtod(text, NULL) == number) {
