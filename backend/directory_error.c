@@ -1,0 +1,79 @@
+/* directory_error.c - what the directory store says when the file system refuses: what, which key,
+ * what to do. Ours. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/directory_private.h"
+
+#define PATH_SHOWN 64 /* bytes of a store's path in a message; the end says most */
+
+const char *directory_advice(int error)
+{
+    switch (error) {
+    case ENOSPC:
+        return "free space or inodes there";
+    case EDQUOT:
+        return "raise the quota or remove files there";
+    case EROFS:
+        return "remount it writable, or use another directory";
+    case EACCES:
+    case EPERM:
+        return "give this user the permission, or use another directory";
+    case EIO:
+        return "look at the disk and the kernel log";
+    case ENOTDIR:
+        return "something there is not a folder: remove it, or use another directory";
+    case ENOENT:
+        return "do not remove folders of a store in use";
+    case EMFILE:
+    case ENFILE:
+        return "raise the limit of open files (ulimit -n)";
+    case ENOMEM:
+        return "free memory";
+    case ESTALE:
+    case ETIMEDOUT:
+        return "look at the file server and its mount";
+    case EINVAL:
+    case ENOSYS:
+    case EOPNOTSUPP:
+        return "this file system cannot do it: use a directory on ext4, xfs, NFS or Lustre";
+    case ENAMETOOLONG:
+        return "use a shorter path";
+    default:
+        return "look at that directory and the kernel log";
+    }
+}
+
+static void format_error(const char *path, const char *what, int error, char text[STORE_ERROR_MAX])
+{
+    size_t bytes = strlen(path);
+    const char *dots = bytes > PATH_SHOWN ? "..." : "";
+    const char *shown = bytes > PATH_SHOWN ? path + bytes - PATH_SHOWN : path;
+    char reason[64];
+    int written = snprintf(text, STORE_ERROR_MAX, "%s%s: %s: %s; %s", dots, shown, what,
+                           strerror_r(error, reason, sizeof(reason)), directory_advice(error));
+    assert(written > 0); /* the end is cut off when it is longer */
+}
+
+void directory_answer_error(struct job *job, enum store_outcome outcome, const char *action,
+                            int error)
+{
+    assert(outcome == STORE_FAILED || outcome == STORE_UNKNOWN);
+    assert(error != 0);
+    char what[STORE_KEY_MAX + 64];
+    int written = snprintf(what, sizeof(what), "cannot %s \"%s\"", action, job->op->key);
+    assert(written > 0);
+    job->outcome = outcome;
+    format_error(job->directory->path, what, error, job->error);
+}
+
+void directory_open_error(const char *path, const char *action, int error,
+                          char text[STORE_ERROR_MAX])
+{
+    char what[64];
+    int written = snprintf(what, sizeof(what), "cannot %s", action);
+    assert(written > 0);
+    format_error(path, what, error, text);
+}

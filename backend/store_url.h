@@ -1,0 +1,22 @@
+/* store_url.h - opens a store by its address: "file:///absolute/dir" or "file://relative/dir". What
+ * follows "file://" is taken as it is: no host, no percent encoding. */
+#ifndef BACKEND_STORE_URL_H
+#define BACKEND_STORE_URL_H
+
+#include "backend/directory_store.h"
+#include "backend/live_loop.h"
+#include "backend/result.h"
+#include "core/store.h"
+
+/* Zero is the default of every field. */
+struct store_url_options {
+    struct directory_options directory; /* for file:// */
+};
+
+/* Blocks as the store's own open does; `options` may be NULL; the loop is borrowed. OPEN_BAD_INPUT:
+ * not an address, or a scheme that is not supported; OPEN_FAILED: what the store's open says. */
+MUST_USE enum open_result store_open_url(const char *url, const struct store_url_options *options,
+                                         struct live_loop *loop, struct store **store,
+                                         char error[STORE_ERROR_MAX]);
+
+#endif
