@@ -162,7 +162,7 @@ $(BUILD)/test-$1: $(call objects,$(call sources,tests/$1)) $(TEST_SUPPORT) $(cal
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer_rules,$l)))
 
-$(TEST_SUPPORT): $(call objects,$(call sources,tests)) $(BUILD)/sources/tests.list
+$(TEST_SUPPORT): $(call objects,$(call sources,tests) $(call sources,tests/battery)) $(BUILD)/sources/tests.list
 	@echo "  AR    $@"
 	@rm -f $@
 	$(Q)ar rcs $@ $(filter %.o,$^)
