@@ -4,11 +4,17 @@
 extern const struct harness_test histogram_tests[];
 extern const struct harness_test recorder_tests[];
 extern const struct harness_test statistics_tests[];
+extern const struct harness_test results_tests[];
+extern const struct harness_test results_faults_tests[];
+extern const struct harness_test runner_tests[];
 
 static const struct harness_suite suites[] = {
     {"histogram", histogram_tests},
     {"recorder", recorder_tests},
     {"statistics", statistics_tests},
+    {"results", results_tests},
+    {"results_faults", results_faults_tests},
+    {"runner", runner_tests},
 };
 
 int main(int argc, char **argv)
