@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define UNITS_PER_BYTE 65536.0
+#define UNITS_PER_BYTE 1048576.0
 #define FLOWS_FIRST 8
 
 /* ---- the set of active flows: one interface, two fillings ---- */

@@ -8,7 +8,7 @@
  * Method: egalitarian processor sharing in virtual time (as in fair queueing: Demers, Keshav,
  * Shenker 1989). The virtual clock counts what every flow has received since the link was made; a
  * flow is finished when the clock reaches its start + size, so arrivals and departures cost O(log
- * flows). The clock is an integer in units of 2^-16 byte which moves at arrivals and departures
+ * flows). The clock is an integer in units of 2^-20 byte which moves at arrivals and departures
  * only: the reference, which keeps what each flow still lacks and scans them all, has equal times
  * to the nanosecond. */
 #ifndef SIM_BANDWIDTH_H
@@ -19,7 +19,7 @@
 #include "core/base.h"
 #include "core/loop.h"
 
-#define LINK_FLOW_BYTES_MAX (UINT64_C(1) << 46)
+#define LINK_FLOW_BYTES_MAX (UINT64_C(1) << 42)
 
 enum link_kind {
     LINK_VIRTUAL_TIME,

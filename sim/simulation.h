@@ -1,0 +1,54 @@
+/* simulation.h - one run in virtual time: producers on a virtual store, under checkers.
+ *
+ * Blocks until the run is over. Runs share nothing, so that several threads may run one each. A run
+ * is a function of its options: same options, same digest, on every compiler and optimisation level
+ * that keeps IEEE arithmetic. Allocation failure aborts. */
+#ifndef SIM_SIMULATION_H
+#define SIM_SIMULATION_H
+
+#include "core/driver.h"
+#include "sim/checkers.h"
+#include "sim/virtual_store.h"
+
+#define SIMULATION_PRODUCERS_MAX MANIFEST_STATES_MAX
+
+/* Parts that are replaced by slow and obvious ones; none of them changes the digest. */
+enum {
+    REFERENCE_QUEUE = 1, /* events in an unsorted array */
+    REFERENCE_LINKS = 2, /* every transfer recomputed at every change */
+    REFERENCE_BYTES =
+        4, /* manifests stored as bytes, through the codec: all versions stay in memory */
+    REFERENCE_ALL = 7,
+};
+
+struct simulation_options {
+    uint64_t seed;
+    uint32_t producers; /* 1..SIMULATION_PRODUCERS_MAX */
+    int64_t duration_ns;
+    unsigned reference; /* REFERENCE_* */
+    /* Loop, seed, link kind and observer are set by the run. */
+    struct virtual_store_options store;
+    /* Producer number, incarnation and random stream are set by the run, from (seed, producer). */
+    struct producer_options producer;
+    const struct producer_observer *observer; /* borrowed; NULL: none */
+};
+
+struct simulation_result {
+    uint64_t handled; /* events */
+    uint64_t digest;
+    struct violations violations;
+    uint64_t versions;                     /* number of the newest */
+    uint64_t manifest_bytes;               /* its size */
+    uint64_t steps;                        /* committed */
+    uint32_t objects;                      /* stored at the end */
+    uint32_t ended;                        /* producers that ended before the run did */
+    char first_end[PRODUCER_END_TEXT_MAX]; /* the first one's reason; empty: none */
+    struct virtual_store_counters store;
+};
+
+/* NULL if the options can be used, else what is wrong: one static line. */
+MUST_USE const char *simulation_options_check(const struct simulation_options *options);
+/* The options must have passed the check. */
+void simulation_run(const struct simulation_options *options, struct simulation_result *result);
+
+#endif
