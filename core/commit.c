@@ -78,7 +78,7 @@ static struct commit_effect send_probe(struct commit *commit, int64_t now_ns, ui
     prepare(commit, STORE_GET);
     name_version(commit->op.key, version);
     commit->op.range_bytes = 1;
-    commit->found_sent_ns = now_ns;
+    commit->probe_sent_ns = now_ns;
     return effect_submit(commit, COMMIT_PROBING);
 }
 
@@ -104,16 +104,23 @@ static struct commit_effect start_search(struct commit *commit, int64_t now_ns)
     return send_list(commit, now_ns);
 }
 
+/* A search that is not the attempt's first: bounded, so that no loop through it is endless. */
+static struct commit_effect search_again(struct commit *commit, int64_t now_ns, const char *why)
+{
+    if (++commit->restarts > COMMIT_RESTARTS_MAX)
+        return effect_end(commit, COMMIT_END_STORE, why);
+    return start_search(commit, now_ns);
+}
+
 /* What was known turned out to be gone: search again from the floor. */
 static struct commit_effect restart_search(struct commit *commit, int64_t now_ns)
 {
     set_known(commit, NULL);
     commit->search_after = commit->floor.version > 0 ? commit->floor.version - 1 : 0;
-    if (++commit->restarts > COMMIT_RESTARTS_MAX)
-        return effect_end(commit, COMMIT_END_STORE,
-                          "the newest version could not be found: versions are listed that cannot "
-                          "be read; is something else deleting below this prefix?");
-    return start_search(commit, now_ns);
+    commit->end = COMMIT_END_NONE; /* what an invalid version said is void */
+    return search_again(commit, now_ns,
+                        "the newest version could not be found: versions are listed that cannot "
+                        "be read; is something else deleting below this prefix?");
 }
 
 static struct commit_effect send_validation(struct commit *commit, enum commit_intent intent)
@@ -160,6 +167,7 @@ static struct commit_effect rebase(struct commit *commit, int64_t now_ns)
     switch (commit_rebase(commit)) {
     case REBASE_WON:
         commit->answered_ns = now_ns;
+        commit->detail.visible_ns = now_ns;
         return send_validation(commit, COMMIT_INTENT_WON);
     case REBASE_LOST:
         commit->answered_ns = now_ns;
@@ -230,10 +238,12 @@ static struct commit_effect on_probe(struct commit *commit, int64_t now_ns)
     uint64_t probed;
     bool parsed = name_parse_version(commit->op.key, &probed);
     assert(parsed);
-    if (commit->op.outcome == STORE_OK)
+    if (commit->op.outcome == STORE_OK) {
         commit->newest = probed;
-    else
+    } else {
         commit->probe_missing = probed;
+        commit->found_sent_ns = commit->probe_sent_ns; /* nothing there: exposed from here on */
+    }
     if (commit->probe_missing == 0)
         return send_probe(commit, now_ns, 2 * commit->newest + 1 - commit->known->version);
     if (commit->probe_missing > commit->newest + 1) {
@@ -277,12 +287,20 @@ static struct commit_effect on_read(struct commit *commit, int64_t now_ns)
     return rebase(commit, now_ns);
 }
 
+/* Whether version 1 exists now, a search says. */
+static struct commit_effect genesis_undecided(struct commit *commit, int64_t now_ns)
+{
+    set_known(commit, NULL);
+    return search_again(commit, now_ns,
+                        "version 1 can be neither created nor found: is the prefix writable, and "
+                        "does the store list what it holds?");
+}
+
 static struct commit_effect on_genesis(struct commit *commit, int64_t now_ns)
 {
     if (commit->op.outcome == STORE_OK)
         return rebase(commit, now_ns);
-    set_known(commit, NULL);
-    return start_search(commit, now_ns);
+    return genesis_undecided(commit, now_ns);
 }
 
 static struct commit_effect on_create(struct commit *commit, int64_t now_ns)
@@ -292,6 +310,7 @@ static struct commit_effect on_create(struct commit *commit, int64_t now_ns)
     switch (commit->op.outcome) {
     case STORE_OK:
         set_known(commit, manifest_retain(commit->sent));
+        commit->detail.visible_ns = now_ns;
         return send_validation(commit, COMMIT_INTENT_WON);
     case STORE_BUSY:
         commit->detail.counters.busy++;
@@ -305,7 +324,7 @@ static struct commit_effect on_create(struct commit *commit, int64_t now_ns)
     case STORE_THROTTLED:
         commit->detail.counters.throttled++;
         commit->phase = COMMIT_JUDGING;
-        return effect_sleep(commit, now_ns, commit->resends + 1);
+        return effect_sleep(commit, now_ns, commit->resends + commit->restarts + 1);
     case STORE_EXISTS:
     case STORE_NOT_FOUND:
     case STORE_FAILED:
@@ -322,10 +341,14 @@ static struct commit_effect on_judge(struct commit *commit, int64_t now_ns)
         if (commit->create_outcome == STORE_EXISTS)
             return on_vanished(commit, now_ns);
         if (commit->resends == COMMIT_RESENDS_MAX)
-            return start_search(commit, now_ns);
+            return search_again(commit, now_ns,
+                                "a version could not be created: the store neither accepts it nor "
+                                "holds another under its name");
         commit->resends++;
         commit->detail.counters.resent++;
-        return send_create(commit, COMMIT_CREATING, commit->sent);
+        send_create(commit, COMMIT_CREATING, commit->sent);
+        /* Then the same bytes again. */
+        return effect_sleep(commit, now_ns, commit->resends + commit->restarts);
     }
     struct manifest *stored = take_manifest(commit);
     if (!stored)
@@ -333,6 +356,7 @@ static struct commit_effect on_judge(struct commit *commit, int64_t now_ns)
     bool mine =
         memcmp(&stored->author.incarnation, &commit->options.incarnation, INCARNATION_BYTES) == 0;
     set_known(commit, stored);
+    commit->detail.visible_ns = now_ns;
     return send_validation(commit, mine ? COMMIT_INTENT_WON : COMMIT_INTENT_LOST);
 }
 
@@ -360,8 +384,6 @@ struct commit_effect commit_begin(struct commit *commit, int64_t now_ns)
     assert(commit->phase == COMMIT_IDLE && commit->end == COMMIT_END_NONE);
     assert(commit->epoch == 0 || commit->queue->ready > 0);
     commit->attempts++;
-    commit->sent_sequence = 0;
-    commit->sent_epoch = 0;
     commit->busy_row = 0;
     commit->resends = 0;
     commit->retries_row = 0;
@@ -391,7 +413,9 @@ static bool unanswered(struct commit *commit, int64_t now_ns, struct commit_effe
     if (op->outcome == STORE_EXISTS)
         return false;
     commit->detail.counters.throttled += op->outcome == STORE_THROTTLED;
-    commit->detail.counters.retried++;
+    commit->detail.counters.busy += create && op->outcome == STORE_BUSY;
+    commit->detail.counters.unknown += create && op->outcome == STORE_UNKNOWN;
+    commit->detail.counters.retried += !create;
     if (++commit->retries_row > COMMIT_RETRIES_MAX) {
         snprintf(commit->end_text, sizeof commit->end_text,
                  "%s %.100s was not answered %d times in a row: %.80s", store_verb_name(op->verb),
@@ -442,12 +466,11 @@ struct commit_effect commit_wake(struct commit *commit, int64_t now_ns)
     case COMMIT_LISTING:
         return send_list(commit, now_ns);
     case COMMIT_CREATING_GENESIS:
-        set_known(commit, NULL); /* whether it exists now, a search says */
-        return start_search(commit, now_ns);
+        return genesis_undecided(commit, now_ns);
     case COMMIT_JUDGING:
         return send_read(commit, COMMIT_JUDGING, commit->sent->version);
     case COMMIT_PROBING:
-        commit->found_sent_ns = now_ns;
+        commit->probe_sent_ns = now_ns;
         break;
     case COMMIT_READING:
     case COMMIT_CREATING:

@@ -18,7 +18,7 @@
 #define COMMIT_BUSY_MAX 16     /* 409s in a row before the stored version is read */
 #define COMMIT_RESENDS_MAX 3   /* of the same bytes before the newest version is looked for again */
 #define COMMIT_RETRIES_MAX 64  /* unanswered reads in a row before the store counts as failed */
-#define COMMIT_RESTARTS_MAX 64 /* new searches in one attempt */
+#define COMMIT_RESTARTS_MAX 64 /* searches in one attempt after its first */
 
 enum commit_find {
     COMMIT_FIND_LIST,  /* one LIST after the last known version */
@@ -50,7 +50,7 @@ struct commit_counters {
 /* What one decided attempt did, beside what the policy is told. */
 struct attempt_detail {
     int64_t started_ns;
-    int64_t visible_ns; /* won: when the create was answered, or when it was found to be stored */
+    int64_t visible_ns; /* won: when the create was answered OK, or when it was found stored */
     uint64_t version;   /* newest version known at the decision; won: the one that holds it */
     uint64_t batches;   /* committed by it; 0 when lost or fencing */
     uint64_t bytes;
@@ -110,16 +110,15 @@ struct commit {
     uint64_t lowest_used;   /* a validation holds if the floor is at or below this */
     struct floor floor;     /* highest seen */
     uint32_t epoch;         /* 0 until the fencing version is committed */
-    uint32_t sent_epoch;
     uint64_t attempts;
     uint64_t committed_sequence;
     uint64_t committed_offset;
+    int64_t committed_ns; /* commit time of my last decided version: bounds the next from below */
     uint64_t decided_version; /* newest known at the last decision */
     int64_t decided_ns;
 
     /* The attempt in progress. */
-    struct manifest *sent;  /* the create in progress, or undecided; NULL: none */
-    uint64_t sent_sequence; /* highest sequence in any create of this attempt */
+    struct manifest *sent; /* the create in progress, or undecided; NULL: none */
     enum store_outcome create_outcome;
     uint32_t busy_row;
     uint32_t resends;
@@ -127,6 +126,7 @@ struct commit {
     uint32_t restarts;
     int64_t started_ns;
     int64_t found_sent_ns;
+    int64_t probe_sent_ns;
     int64_t answered_ns;
 
     /* Results. */

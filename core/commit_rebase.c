@@ -74,10 +74,10 @@ enum rebase commit_rebase(struct commit *commit)
         return rebase_fencing(commit, state);
     if (contradicts(commit, state))
         return REBASE_END;
-    if (commit->sent && state->last_sequence >= commit->sent_sequence)
-        return REBASE_WON;
+    /* The name is decided. What the chain gained of mine came from one of the attempt's creates,
+     * and not always from the last, which may have held more. */
     if (commit->sent && commit->known->version >= commit->sent->version)
-        return REBASE_LOST;
+        return state->last_sequence > commit->committed_sequence ? REBASE_WON : REBASE_LOST;
     const struct batch *last = batch_queue_at(commit->queue, commit->queue->ready - 1);
     return state->last_sequence >= last->sequence ? REBASE_WON : REBASE_CREATE;
 }
@@ -92,9 +92,9 @@ static struct manifest *build_fencing(struct commit *commit, struct manifest_cha
         if (state->last_commit_ns > change->state.last_commit_ns)
             change->state.last_commit_ns = state->last_commit_ns;
     }
-    commit->sent_epoch = (state ? state->epoch : 0) + 1;
-    change->author.epoch = commit->sent_epoch;
-    change->state.epoch = commit->sent_epoch;
+    uint32_t epoch = (state ? state->epoch : 0) + 1;
+    change->author.epoch = epoch;
+    change->state.epoch = epoch;
     return manifest_append(commit->known, change);
 }
 
@@ -131,8 +131,6 @@ static struct manifest *build_batches(struct commit *commit, struct manifest_cha
     change->state.last_sequence = last->sequence;
     change->state.next_offset = last->end_offset;
     change->entries = entries;
-    if (last->sequence > commit->sent_sequence)
-        commit->sent_sequence = last->sequence;
     struct manifest *next = manifest_append(commit->known, change);
     free(entries);
     return next;
@@ -160,7 +158,9 @@ void commit_record_decision(struct commit *commit, int64_t now_ns)
     const struct manifest *known = commit->known;
     const struct producer_state *state = manifest_state_find(known, commit->options.producer);
     bool won = commit->intent == COMMIT_INTENT_WON;
-    uint64_t seen = known->version - commit->decided_version;
+    uint64_t seen = 0;
+    if (known->version > commit->decided_version)
+        seen = known->version - commit->decided_version;
     commit->attempt = (struct attempt){
         .outcome = won ? ATTEMPT_WON : ATTEMPT_LOST,
         .ended_ns = now_ns,
@@ -175,8 +175,7 @@ void commit_record_decision(struct commit *commit, int64_t now_ns)
         commit->attempt.producers_active = 1;
     commit->decided_version = known->version;
     commit->decided_ns = now_ns;
-    commit->detail.visible_ns = commit->answered_ns;
-    commit->detail.version = known->version;
+    commit->detail.version = won ? state->last_commit_version : known->version;
     if (won) {
         assert(is_mine(commit, state));
         if (commit->epoch == 0) {
@@ -187,6 +186,7 @@ void commit_record_decision(struct commit *commit, int64_t now_ns)
         }
         commit->committed_sequence = state->last_sequence;
         commit->committed_offset = state->next_offset;
+        commit->committed_ns = state->last_commit_ns;
     }
     commit->detail.epoch = commit->epoch;
 }

@@ -18,6 +18,8 @@ struct driver {
     struct producer *producer;
     struct timer commit_timer;
     struct timer batch_timer;
+    bool performing;
+    bool stop_asked;            /* by the observer, while effects were being performed */
     struct upload_slot slots[]; /* options.uploads_max */
 };
 
@@ -120,9 +122,22 @@ static void driver_step(struct driver *driver, enum producer_event_kind kind, ui
 {
     struct producer_effects effects;
     struct producer_event event = {.kind = kind, .slot = slot};
+    assert(!driver->performing);
+    driver->performing = true;
     producer_step(driver->producer, loop_now(driver->loop), event, &effects);
-    for (uint32_t i = 0; i < effects.count; i++)
+    for (uint32_t i = 0; i < effects.count; i++) {
+        bool ended = effects.items[i].kind == EFFECT_ENDED;
+        if (ended)
+            driver->performing = false;
         perform(driver, &effects.items[i]);
+        if (ended)
+            return; /* the observer may have closed the driver */
+    }
+    driver->performing = false;
+    if (driver->stop_asked) {
+        driver->stop_asked = false;
+        driver_step(driver, PRODUCER_STOP, 0);
+    }
 }
 
 struct driver *driver_open(const struct driver_options *options)
@@ -156,6 +171,10 @@ void driver_start(struct driver *driver)
 
 void driver_stop(struct driver *driver)
 {
+    if (driver->performing) {
+        driver->stop_asked = true;
+        return;
+    }
     driver_step(driver, PRODUCER_STOP, 0);
 }
 

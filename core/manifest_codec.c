@@ -223,12 +223,19 @@ static bool decode_states(const uint8_t *in, uint32_t count, const struct manife
     return true;
 }
 
+static bool author_zero(const struct manifest_author *author)
+{
+    return author->producer == 0 && author->epoch == 0 && author->attempt == 0 &&
+           all_zero(author->incarnation.bytes, INCARNATION_BYTES);
+}
+
 /* The author's state must be the version's own; the genesis has neither. */
 static bool author_consistent(const struct manifest *manifest)
 {
     if (manifest->version == MANIFEST_GENESIS_VERSION)
-        return manifest->author.epoch == 0 && manifest_state_count(manifest) == 0 &&
-               manifest->first_step == 1 && manifest->next_step == 1;
+        return author_zero(&manifest->author) && manifest_state_count(manifest) == 0 &&
+               manifest->base_checksum == 0 && manifest->first_step == 1 &&
+               manifest->next_step == 1;
     const struct producer_state *state = manifest_state_find(manifest, manifest->author.producer);
     return state && state->epoch == manifest->author.epoch &&
            state->last_commit_version == manifest->version &&

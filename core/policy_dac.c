@@ -30,6 +30,11 @@ enum parameter {
     PARAMETERS,
 };
 
+/* Bounds of the conflict side. Without the upper one a row of losses would leave every range. */
+#define CONFLICT_GAP_MIN_S 0.001
+#define CONFLICT_GAP_MAX_S 86400.0
+#define GAP_MAX_S 1e9 /* keeps nanoseconds within int64_t */
+
 /* One step of `rate` moves the period by at most this factor. */
 #define RATE_STEP_MAX 4.0
 
@@ -106,8 +111,9 @@ static void dac_on_attempt(struct policy_state *state, const struct attempt *att
             exp(dac->eta * ((attempt->outcome == ATTEMPT_LOST ? 1.0 : 0.0) - dac->kappa));
         break;
     }
-    dac->conflict_gap_s = fmax(dac->conflict_gap_s, 0.001);
-    dac->gap_s = fmax(tau * (1 / dac->rho - 1), dac->conflict_gap_s);
+    dac->conflict_gap_s = fmin(fmax(dac->conflict_gap_s, CONFLICT_GAP_MIN_S), CONFLICT_GAP_MAX_S);
+    double overhead_gap_s = fmin(tau * (1 / dac->rho - 1), GAP_MAX_S);
+    dac->gap_s = fmax(overhead_gap_s, dac->conflict_gap_s);
 }
 
 static int64_t dac_gap_ns(const struct policy_state *state)

@@ -115,9 +115,8 @@ static void production_resume(struct producer *producer, int64_t now_ns,
 
 static uint64_t bucket_at(const struct producer *producer, int64_t now_ns)
 {
-    const struct producer_state *state =
-        manifest_state_find(producer->commit.known, producer->options.commit.producer);
-    int64_t clock_ns = state && state->last_commit_ns > now_ns ? state->last_commit_ns : now_ns;
+    int64_t committed_ns = producer->commit.committed_ns;
+    int64_t clock_ns = committed_ns > now_ns ? committed_ns : now_ns;
     return (uint64_t)(clock_ns / TGB_BUCKET_NS);
 }
 
