@@ -1,0 +1,24 @@
+/* main.c - the tests of the backend. */
+#include "tests/harness.h"
+
+extern const struct harness_test live_loop_tests[];
+extern const struct harness_test directory_key_tests[];
+extern const struct harness_test directory_store_tests[];
+extern const struct harness_test directory_temp_tests[];
+extern const struct harness_test directory_fault_tests[];
+extern const struct harness_test directory_crash_tests[];
+extern const struct harness_test store_url_tests[];
+
+int main(int argc, char **argv)
+{
+    static const struct harness_suite suites[] = {
+        {"live_loop", live_loop_tests},
+        {"directory_key", directory_key_tests},
+        {"directory_store", directory_store_tests},
+        {"directory_temp", directory_temp_tests},
+        {"directory_fault", directory_fault_tests},
+        {"directory_crash", directory_crash_tests},
+        {"store_url", store_url_tests},
+    };
+    return harness_main(argc, argv, suites, HARNESS_COUNT(suites));
+}
