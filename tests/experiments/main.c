@@ -1,6 +1,11 @@
 /* The tests of experiments/: one row per suite. */
 #include "tests/harness.h"
 
+extern const struct harness_test units_tests[];
+extern const struct harness_test options_tests[];
+extern const struct harness_test yaml_reader_tests[];
+extern const struct harness_test config_tests[];
+extern const struct harness_test experiment_tests[];
 extern const struct harness_test histogram_tests[];
 extern const struct harness_test recorder_tests[];
 extern const struct harness_test statistics_tests[];
@@ -9,6 +14,11 @@ extern const struct harness_test results_faults_tests[];
 extern const struct harness_test runner_tests[];
 
 static const struct harness_suite suites[] = {
+    {"units", units_tests},
+    {"options", options_tests},
+    {"yaml_reader", yaml_reader_tests},
+    {"config", config_tests},
+    {"experiment", experiment_tests},
     {"histogram", histogram_tests},
     {"recorder", recorder_tests},
     {"statistics", statistics_tests},
