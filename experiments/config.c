@@ -99,7 +99,7 @@ double config_price(const struct config *config, enum store_verb verb)
         price = config->price.delete;
         break;
     case STORE_VERB_COUNT:
-        assert(!"not a verb");
+        assert(0 && "not a verb");
         break;
     }
     return price;

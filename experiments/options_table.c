@@ -239,7 +239,7 @@ static enum unit unit_of(enum parameter_unit unit)
     case PARAMETER_CHOICE:
         return UNIT_CHOICE;
     }
-    assert(!"a unit of core/policy.h");
+    assert(0 && "a unit of core/policy.h");
     return UNIT_NUMBER;
 }
 

@@ -30,7 +30,7 @@ static const char *first_of_group(const char *prefix)
             return key;
         }
     }
-    assert(!"a group has a key");
+    assert(0 && "a group has a key");
     return NULL;
 }
 

@@ -442,7 +442,7 @@ void unit_print_number(double number, char text[UNIT_TEXT_MAX])
             return;
         }
     }
-    assert(!"17 digits hold any double");
+    assert(0 && "17 digits hold any double");
 }
 
 void unit_print_choice(uint32_t index, const char *choices, char text[UNIT_TEXT_MAX])
