@@ -12,6 +12,8 @@ extern const struct harness_test statistics_tests[];
 extern const struct harness_test results_tests[];
 extern const struct harness_test results_faults_tests[];
 extern const struct harness_test runner_tests[];
+extern const struct harness_test table_tests[];
+extern const struct harness_test query_tests[];
 
 static const struct harness_suite suites[] = {
     {"units", units_tests},
@@ -25,6 +27,8 @@ static const struct harness_suite suites[] = {
     {"results", results_tests},
     {"results_faults", results_faults_tests},
     {"runner", runner_tests},
+    {"table", table_tests},
+    {"query", query_tests},
 };
 
 int main(int argc, char **argv)
