@@ -218,6 +218,9 @@ static int probe_links(struct directory *directory)
 
 static int prepare_to_write(struct directory *directory, const char **action)
 {
+    *action = "write in this directory";
+    if (faccessat(directory->root_fd, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        return errno;
     *action = "make the folder " DIRECTORY_TEMP_FOLDER;
     if (mkdirat(directory->root_fd, DIRECTORY_TEMP_FOLDER, 0777) != 0 && errno != EEXIST)
         return errno;

@@ -35,9 +35,11 @@ static void read_boot(char boot[TEMP_BOOT_MAX])
 
 void temp_owner_self(struct temp_owner *owner)
 {
+    char host[TEMP_HOST_MAX] = {0};
+    if (gethostname(host, sizeof(host) - 1) != 0)
+        memcpy(host, "unknown", 8);
     *owner = (struct temp_owner){.pid = getpid()};
-    if (gethostname(owner->host, sizeof(owner->host) - 1) != 0)
-        memcpy(owner->host, "unknown", 8);
+    memcpy(owner->host, host, sizeof(host));
     for (char *at = owner->host; *at != '\0'; at++) {
         if (strchr(".,/+", *at) != NULL) /* a comma parts the fields */
             *at = '_';
