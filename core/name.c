@@ -18,22 +18,39 @@ static char *put_text(char *out, const char *text)
     return out + bytes;
 }
 
+static const char digit_pairs[] =
+    "00010203040506070809101112131415161718192021222324252627282930313233"
+    "34353637383940414243444546474849505152535455565758596061626364656667"
+    "6869707172737475767778798081828384858687888990919293949596979899";
+
+/* Writes the digits so that they end at `end`, and returns where they start. */
+static char *put_backwards(char *end, uint64_t value)
+{
+    while (value >= 10) {
+        end -= 2;
+        memcpy(end, digit_pairs + 2 * (value % 100), 2);
+        value /= 100;
+    }
+    if (value > 0)
+        *--end = (char)('0' + value);
+    return end;
+}
+
 static char *put_padded(char *out, uint64_t value, int digits)
 {
-    for (int i = digits - 1; i >= 0; i--) {
-        out[i] = (char)('0' + value % 10);
-        value /= 10;
-    }
-    assert(value == 0);
+    char *first = put_backwards(out + digits, value);
+    assert(first >= out);
+    memset(out, '0', (size_t)(first - out));
     return out + digits;
 }
 
 static char *put_number(char *out, uint64_t value)
 {
-    int digits = 1;
-    for (uint64_t rest = value; rest >= 10; rest /= 10)
-        digits++;
-    return put_padded(out, value, digits);
+    char text[VERSION_DIGITS];
+    char *end = text + sizeof text;
+    char *first = value == 0 ? memcpy(end - 1, "0", 1) : put_backwards(end, value);
+    memcpy(out, first, (size_t)(end - first));
+    return out + (end - first);
 }
 
 static char *put_incarnation(char *out, const struct incarnation *incarnation)

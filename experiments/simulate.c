@@ -72,6 +72,12 @@ int simulate_once(const struct config *config, uint64_t seed, struct run_results
     struct simulation_options options;
     struct simulation_result result;
     simulate_options_of(config, seed, &options);
+    const char *wrong = simulation_options_check(&options);
+    if (wrong) {
+        snprintf(error, RUNNER_ERROR_MAX, "the simulator cannot run this config: %s", wrong);
+        recorder_close(recorder);
+        return 1;
+    }
     options.observer = &observer;
     options.at_end = note_invisible;
     options.at_end_context = recorder;
@@ -81,14 +87,14 @@ int simulate_once(const struct config *config, uint64_t seed, struct run_results
         snprintf(error, RUNNER_ERROR_MAX, "%u producers ended early: %s",
                  recorder_failed_producers(recorder), recorder_failure(recorder));
         status = 1;
-    } else if (result.violations > 0) {
+    } else if (result.violations.count > 0) {
         snprintf(error, RUNNER_ERROR_MAX, "%llu violations, the first: %s",
-                 (unsigned long long)result.violations, result.violation);
+                 (unsigned long long)result.violations.count, result.violations.first);
         status = 1;
     } else {
         results->digest = result.digest;
         recorder_results(recorder, results);
-        run_results_add_metric(results, "events", "events", (double)result.events);
+        run_results_add_metric(results, "events", "events", (double)result.handled);
         run_results_add_metric(results, "versions", "versions", (double)result.versions);
     }
     recorder_close(recorder);
