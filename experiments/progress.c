@@ -55,14 +55,17 @@ void progress_show(struct progress *progress, const struct progress_state *state
     if (now_ns - progress->last_ns < period_ns)
         return;
     progress->last_ns = now_ns;
-    char eta[32] = "?";
-    if (state->eta_s >= 0)
-        progress_duration_text(state->eta_s, eta);
+    char eta[48] = "time left unknown";
+    if (state->eta_s >= 0) {
+        char duration[32];
+        progress_duration_text(state->eta_s, duration);
+        snprintf(eta, sizeof eta, "about %s left", duration);
+    }
     char failed[32] = "";
     if (state->failed > 0)
         snprintf(failed, sizeof failed, ", %zu failed", state->failed);
     double percent = state->total > 0 ? 100.0 * (double)state->done / (double)state->total : 100;
-    fprintf(progress->stream, "%s%s: %zu of %zu runs (%.0f %%)%s, about %s left%s",
+    fprintf(progress->stream, "%s%s: %zu of %zu runs (%.0f %%)%s, %s%s",
             progress->terminal ? "\r" : "", progress->label, state->done, state->total, percent,
             failed, eta, progress->terminal ? "\033[K" : "\n");
     fflush(progress->stream);

@@ -53,6 +53,10 @@ static enum results_error say(enum results_error error, char *message, const cha
 /* What a SQLite result code means to a person. */
 static enum results_error explain(int code, const char *path, const char *detail, char *message)
 {
+    if (code == SQLITE_READONLY_ROLLBACK)
+        return say(RESULTS_READ_ONLY, message, path,
+                   "an interrupted write must be undone first, and the file is read-only",
+                   "make it and its directory writable, or copy it with its -journal file");
     switch (code & 0xff) {
     case SQLITE_FULL:
         return say(RESULTS_FULL, message, path,

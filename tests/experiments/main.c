@@ -14,6 +14,7 @@ extern const struct harness_test results_faults_tests[];
 extern const struct harness_test runner_tests[];
 extern const struct harness_test table_tests[];
 extern const struct harness_test query_tests[];
+extern const struct harness_test progress_tests[];
 
 static const struct harness_suite suites[] = {
     {"units", units_tests},
@@ -29,6 +30,7 @@ static const struct harness_suite suites[] = {
     {"runner", runner_tests},
     {"table", table_tests},
     {"query", query_tests},
+    {"progress", progress_tests},
 };
 
 int main(int argc, char **argv)

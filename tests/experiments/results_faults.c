@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,6 +71,70 @@ static void kills_leave_whole_runs_only(void)
     fixture_remove(&fixture);
 }
 
+static int in_child(int (*run)(struct fixture), struct fixture fixture)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        int status = run(fixture);
+        fflush(stdout);
+        _exit(status);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Child: ends in the middle of a transaction that has reached the disk already. */
+static void leave_half_a_run(const struct fixture *fixture)
+{
+    struct results_db *db = fixture_open(fixture, RESULTS_WRITE);
+    fixture_execute(db, "PRAGMA cache_size = 2; BEGIN; INSERT INTO series WITH RECURSIVE n(i) AS"
+                        " (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+                        " SELECT 1, 'half', i, i FROM n;");
+    _exit(0);
+}
+
+/* As an ordinary user, who cannot undo it. Returns 0 if that is told. */
+static int read_as_user(struct fixture fixture)
+{
+    char message[RESULTS_MESSAGE_MAX] = "";
+    struct results_db *db = NULL;
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+        return 1;
+    enum results_error error = results_open(fixture.path, RESULTS_READ, &db, message);
+    if (error == RESULTS_READ_ONLY && strstr(message, "interrupted write") != NULL)
+        return 0;
+    printf("\n  got %s: %s\n", results_error_name(error), message);
+    return 2;
+}
+
+static void half_a_run_is_undone_by_the_next_reader(void)
+{
+    struct fixture fixture = fixture_make();
+    struct results_db *db = fixture_open(&fixture, RESULTS_WRITE);
+    struct results_run run = fixture_run("whole", 1);
+    fixture_write(db, &run, 1);
+    results_close(db);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        leave_half_a_run(&fixture);
+    waitpid(child, NULL, 0);
+    char journal[sizeof fixture.path + 16];
+    snprintf(journal, sizeof journal, "%s-journal", fixture.path);
+    CU_ASSERT_EQUAL(access(journal, F_OK), 0);
+    chmod(fixture.path, 0444);
+    CU_ASSERT_EQUAL(in_child(read_as_user, fixture), 0);
+    chmod(fixture.path, 0644);
+    db = fixture_open(&fixture, RESULTS_READ);
+    assert_whole(db);
+    CU_ASSERT_EQUAL(fixture_count(db, "SELECT count(*) FROM run"), 1);
+    CU_ASSERT_NOT_EQUAL(access(journal, F_OK), 0);
+    results_close(db);
+    fixture_remove(&fixture);
+}
+
 /* Child, in its own mount namespace: fills a 1 MiB file system. Exit status: 0 as expected. */
 static int fill_disk(struct fixture fixture)
 {
@@ -114,20 +179,6 @@ static int make_on_full_disk(struct fixture fixture)
     struct results_db *db = NULL;
     enum results_error error = results_open(fixture.path, RESULTS_WRITE, &db, message);
     return error == RESULTS_FULL && db == NULL && strstr(message, "no space left") != NULL ? 0 : 4;
-}
-
-static int in_child(int (*run)(struct fixture), struct fixture fixture)
-{
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        int status = run(fixture);
-        fflush(stdout);
-        _exit(status);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static void full_disk_leaves_whole_runs_only(void)
@@ -181,6 +232,7 @@ static void two_processes_share_one_file(void)
 
 const struct harness_test results_faults_tests[] = {
     HARNESS_TEST(kills_leave_whole_runs_only),
+    HARNESS_TEST(half_a_run_is_undone_by_the_next_reader),
     HARNESS_TEST(full_disk_leaves_whole_runs_only),
     HARNESS_TEST(two_processes_share_one_file),
     {0},
