@@ -15,18 +15,23 @@
 #define CACHE_LINE 64
 #define ROOT_SHIFT 3 /* puts the first child, index 1, at the start of a cache line */
 
+/* The time above, the insertion number and the id below. */
+__extension__ typedef unsigned __int128 entry_rank;
+
 struct event_entry {
-    uint64_t at_ns;
-    uint64_t order_id;
+    entry_rank rank;
 };
 
 static_assert(sizeof(struct event_entry) * 4 == CACHE_LINE, "four siblings fill one cache line");
 
-__extension__ typedef unsigned __int128 entry_rank;
-
-static inline entry_rank rank(const struct event_entry *entry)
+static inline entry_rank rank_make(int64_t at_ns, uint64_t order, uint32_t id)
 {
-    return (entry_rank)entry->at_ns << 64 | entry->order_id;
+    return (entry_rank)(uint64_t)at_ns << 64 | order << ID_BITS | id;
+}
+
+static inline uint32_t rank_id(entry_rank rank)
+{
+    return (uint32_t)((uint64_t)rank & ID_MASK);
 }
 
 static void *checked(void *memory)
@@ -73,52 +78,71 @@ uint32_t event_queue_count(const struct event_queue *queue)
 
 /* ---- heap ---- */
 
-static inline void place(struct event_queue *queue, uint32_t index, const struct event_entry *entry)
+static inline void place(struct event_queue *queue, uint32_t index, entry_rank rank)
 {
-    queue->heap[index] = *entry;
-    queue->positions[entry->order_id & ID_MASK] = index;
+    queue->heap[index].rank = rank;
+    queue->positions[rank_id(rank)] = index;
 }
 
-static void sift_up(struct event_queue *queue, uint32_t index, struct event_entry entry)
+static void sift_up(struct event_queue *queue, uint32_t index, entry_rank rank)
 {
     while (index > 0) {
         uint32_t parent = (index - 1) / 4;
-        if (rank(&queue->heap[parent]) < rank(&entry))
+        entry_rank parent_rank = queue->heap[parent].rank;
+        if (parent_rank < rank)
             break;
-        place(queue, index, &queue->heap[parent]);
+        place(queue, index, parent_rank);
         index = parent;
     }
-    place(queue, index, &entry);
+    place(queue, index, rank);
 }
 
-/* The first of up to four siblings; `first` is a valid index. */
-static inline uint32_t first_sibling(const struct event_queue *queue, uint32_t first)
+/* The first of four siblings. Which of two comes first is guessed wrong half of the time, so that
+ * this is arithmetic and has no branch. */
+static inline uint32_t first_of_four(const struct event_entry *sibling)
 {
-    const struct event_entry *sibling = queue->heap + first;
-    if (first + 3 < queue->count) {
-        uint32_t left = rank(&sibling[1]) < rank(&sibling[0]) ? 1 : 0;
-        uint32_t right = rank(&sibling[3]) < rank(&sibling[2]) ? 3 : 2;
-        return first + (rank(&sibling[right]) < rank(&sibling[left]) ? right : left);
-    }
-    uint32_t best = 0;
-    for (uint32_t i = 1; first + i < queue->count; i++)
-        best = rank(&sibling[i]) < rank(&sibling[best]) ? i : best;
-    return first + best;
+    uint32_t left = (uint32_t)(sibling[1].rank < sibling[0].rank);
+    uint32_t right = 2 + (uint32_t)(sibling[3].rank < sibling[2].rank);
+    uint32_t to_right = (uint32_t)(sibling[right].rank < sibling[left].rank);
+    return left ^ ((left ^ right) & (0 - to_right));
 }
 
-static void sift_down(struct event_queue *queue, uint32_t index, struct event_entry entry)
+static uint32_t first_of_few(const struct event_entry *sibling, uint32_t count)
 {
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < count; i++)
+        first = sibling[i].rank < sibling[first].rank ? i : first;
+    return first;
+}
+
+static void sift_down(struct event_queue *queue, uint32_t index, entry_rank rank)
+{
+    const struct event_entry *heap = queue->heap;
+    uint32_t count = queue->count;
     for (;;) {
-        uint32_t first = 4 * index + 1;
-        if (first >= queue->count)
+        uint32_t child = 4 * index + 1;
+        if (child + 3 < count)
+            child += first_of_four(heap + child);
+        else if (child < count)
+            child += first_of_few(heap + child, count - child);
+        else
             break;
-        uint32_t child = first_sibling(queue, first);
-        if (rank(&entry) < rank(&queue->heap[child]))
+        entry_rank child_rank = heap[child].rank;
+        if (rank < child_rank)
             break;
-        place(queue, index, &queue->heap[child]);
+        place(queue, index, child_rank);
         index = child;
     }
-    place(queue, index, &entry);
+    place(queue, index, rank);
+}
+
+/* Puts an entry where it belongs, beginning at a place that is free. */
+static void settle(struct event_queue *queue, uint32_t index, entry_rank rank)
+{
+    if (index > 0 && rank < queue->heap[(index - 1) / 4].rank)
+        sift_up(queue, index, rank);
+    else
+        sift_down(queue, index, rank);
 }
 
 static void fill_root(struct event_queue *queue)
@@ -126,7 +150,7 @@ static void fill_root(struct event_queue *queue)
     queue->root_vacant = false;
     queue->count--;
     if (queue->count > 0)
-        sift_down(queue, 0, queue->heap[queue->count]);
+        sift_down(queue, 0, queue->heap[queue->count].rank);
 }
 
 static uint32_t id_take(struct event_queue *queue)
@@ -159,18 +183,14 @@ static void heap_set(struct event_queue *queue, struct timer *timer)
         queue->timers[timer->slot - 1] = timer;
     }
     uint32_t id = timer->slot - 1;
-    struct event_entry entry = {(uint64_t)timer->at_ns, timer->order << ID_BITS | id};
+    entry_rank rank = rank_make(timer->at_ns, timer->order, id);
     if (moves) {
-        uint32_t index = queue->positions[id];
-        if (index > 0 && rank(&entry) < rank(&queue->heap[(index - 1) / 4]))
-            sift_up(queue, index, entry);
-        else
-            sift_down(queue, index, entry);
+        settle(queue, queue->positions[id], rank);
     } else if (queue->root_vacant) {
         queue->root_vacant = false;
-        sift_down(queue, 0, entry);
+        sift_down(queue, 0, rank);
     } else {
-        sift_up(queue, queue->count++, entry);
+        sift_up(queue, queue->count++, rank);
     }
 }
 
@@ -180,13 +200,9 @@ static void heap_cancel(struct event_queue *queue, struct timer *timer)
         fill_root(queue);
     uint32_t id = timer->slot - 1;
     uint32_t index = queue->positions[id];
-    struct event_entry last = queue->heap[--queue->count];
-    if (index != queue->count) {
-        if (index > 0 && rank(&last) < rank(&queue->heap[(index - 1) / 4]))
-            sift_up(queue, index, last);
-        else
-            sift_down(queue, index, last);
-    }
+    entry_rank last = queue->heap[--queue->count].rank;
+    if (index != queue->count)
+        settle(queue, index, last);
     id_give(queue, id);
 }
 
@@ -194,12 +210,14 @@ static struct timer *heap_pop(struct event_queue *queue, int64_t until_ns)
 {
     if (queue->root_vacant)
         fill_root(queue);
-    if (queue->count == 0 || queue->heap[0].at_ns > (uint64_t)until_ns)
+    if (queue->count == 0)
         return NULL;
-    uint32_t id = (uint32_t)(queue->heap[0].order_id & ID_MASK);
+    entry_rank first = queue->heap[0].rank;
+    if ((int64_t)(first >> 64) > until_ns)
+        return NULL;
     queue->root_vacant = true;
-    id_give(queue, id);
-    return queue->timers[id];
+    id_give(queue, rank_id(first));
+    return queue->timers[rank_id(first)];
 }
 
 /* ---- reference: queue->timers in no order, slot = 1 + index ---- */

@@ -1,0 +1,22 @@
+/* main.c - the tests of the simulator. */
+#include "tests/harness.h"
+
+extern const struct harness_test event_queue_tests[];
+extern const struct harness_test latency_tests[];
+extern const struct harness_test bandwidth_tests[];
+extern const struct harness_test virtual_loop_tests[];
+extern const struct harness_test virtual_store_tests[];
+extern const struct harness_test checkers_tests[];
+extern const struct harness_test simulation_tests[];
+
+static const struct harness_suite suites[] = {
+    {"event_queue", event_queue_tests},     {"latency", latency_tests},
+    {"bandwidth", bandwidth_tests},         {"virtual_loop", virtual_loop_tests},
+    {"virtual_store", virtual_store_tests}, {"checkers", checkers_tests},
+    {"simulation", simulation_tests},
+};
+
+int main(int argc, char **argv)
+{
+    return harness_main(argc, argv, suites, HARNESS_COUNT(suites));
+}
