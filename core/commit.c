@@ -447,7 +447,7 @@ static struct commit_effect dispatch(struct commit *commit, int64_t now_ns)
     case COMMIT_IDLE:
         break;
     }
-    assert(!"an answer while nothing was asked");
+    assert(commit->phase != COMMIT_IDLE);
     return (struct commit_effect){.kind = COMMIT_ENDED};
 }
 
@@ -477,7 +477,7 @@ struct commit_effect commit_wake(struct commit *commit, int64_t now_ns)
     case COMMIT_VALIDATING:
         break;
     case COMMIT_IDLE:
-        assert(!"woken while idle");
+        assert(commit->phase != COMMIT_IDLE);
     }
     return (struct commit_effect){.kind = COMMIT_SUBMIT}; /* the same request again */
 }

@@ -1,0 +1,540 @@
+/* scripted_store.c - sorted keys, and requests that wait in a list. Ours. */
+#include "tests/core/scripted_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PORTS_MAX 64
+
+struct object {
+    char key[STORE_KEY_MAX];
+    struct body body;
+};
+
+struct port {
+    struct store store;
+    struct scripted_store *owner;
+    uint32_t number;
+    bool cut;
+};
+
+/* A request on its way: it holds all it needs, so that its sender may die. */
+struct request {
+    struct timer timer;
+    struct scripted_store *owner;
+    struct port *port;
+    struct store_op *op;
+    enum store_verb verb;
+    enum request_kind kind;
+    char key[STORE_KEY_MAX];
+    struct body body;
+    struct rule rule;
+    bool ruled;
+    bool applied;
+    bool waits; /* answered or given up, and still to be applied */
+    uint32_t countdown;
+    struct request *next;
+};
+
+struct scripted_store {
+    struct manual_loop *loop;
+    int64_t latency_ns;
+    bool disturbed;
+    struct store_faults faults;
+    struct random_stream random;
+    const struct store_watch *watch;
+    struct object **objects;
+    size_t count;
+    size_t capacity;
+    struct rule rules[SCRIPT_RULES_MAX];
+    uint32_t rule_count;
+    struct port ports[PORTS_MAX];
+    uint32_t port_count;
+    struct request *requests;
+    uint64_t requests_of[REQUEST_KIND_COUNT];
+};
+
+/* Objects. */
+
+static size_t lower_bound(const struct scripted_store *store, const char *key)
+{
+    size_t low = 0;
+    size_t high = store->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(store->objects[middle]->key, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct object *find(const struct scripted_store *store, const char *key)
+{
+    size_t index = lower_bound(store, key);
+    bool found = index < store->count && strcmp(store->objects[index]->key, key) == 0;
+    return found ? store->objects[index] : NULL;
+}
+
+static void report_created(struct scripted_store *store, const struct object *object)
+{
+    uint64_t version;
+    if (!store->watch)
+        return;
+    struct manifest *manifest = NULL;
+    if (name_parse_version(object->key, &version)) {
+        if (object->body.kind == BODY_MANIFEST) {
+            manifest = manifest_retain(object->body.manifest);
+        } else {
+            enum manifest_error error =
+                manifest_decode(object->body.data, object->body.bytes, &manifest);
+            assert(error == MANIFEST_OK);
+        }
+    }
+    store->watch->created(store->watch->context, object->key, manifest,
+                          scripted_store_floor(store));
+    manifest_release(manifest);
+}
+
+bool scripted_store_create(struct scripted_store *store, const char *key, const struct body *body)
+{
+    size_t index = lower_bound(store, key);
+    if (index < store->count && strcmp(store->objects[index]->key, key) == 0)
+        return false;
+    if (store->count == store->capacity) {
+        store->capacity = store->capacity ? 2 * store->capacity : 64;
+        store->objects = realloc(store->objects, store->capacity * sizeof(struct object *));
+        assert(store->objects);
+    }
+    struct object *object = malloc(sizeof *object);
+    assert(object && strlen(key) < sizeof object->key);
+    memcpy(object->key, key, strlen(key) + 1);
+    object->body = body_copy_range(body, 0, 0);
+    memmove(store->objects + index + 1, store->objects + index,
+            (store->count - index) * sizeof(struct object *));
+    store->objects[index] = object;
+    store->count++;
+    report_created(store, object);
+    return true;
+}
+
+void scripted_store_delete(struct scripted_store *store, const char *key)
+{
+    size_t index = lower_bound(store, key);
+    if (index == store->count || strcmp(store->objects[index]->key, key) != 0)
+        return;
+    body_release(&store->objects[index]->body);
+    free(store->objects[index]);
+    store->count--;
+    memmove(store->objects + index, store->objects + index + 1,
+            (store->count - index) * sizeof(struct object *));
+}
+
+bool scripted_store_create_version(struct scripted_store *store, struct manifest *manifest)
+{
+    char key[STORE_KEY_MAX];
+    name_version(key, manifest->version);
+    struct body body = {
+        .kind = BODY_MANIFEST, .bytes = manifest_encoded_bytes(manifest), .manifest = manifest};
+    return scripted_store_create(store, key, &body);
+}
+
+bool scripted_store_has(const struct scripted_store *store, const char *key)
+{
+    return find(store, key) != NULL;
+}
+
+struct manifest *scripted_store_version(const struct scripted_store *store, uint64_t version)
+{
+    char key[STORE_KEY_MAX];
+    name_version(key, version);
+    const struct object *object = find(store, key);
+    if (!object)
+        return NULL;
+    if (object->body.kind == BODY_MANIFEST)
+        return manifest_retain(object->body.manifest);
+    struct manifest *manifest = NULL;
+    enum manifest_error error = manifest_decode(object->body.data, object->body.bytes, &manifest);
+    assert(error == MANIFEST_OK);
+    return manifest;
+}
+
+uint64_t scripted_store_newest(const struct scripted_store *store)
+{
+    uint64_t version = 0;
+    size_t index = lower_bound(store, NAME_AFTER_VERSIONS);
+    if (index > 0 && !name_parse_version(store->objects[index - 1]->key, &version))
+        version = 0;
+    return version;
+}
+
+struct floor scripted_store_floor(const struct scripted_store *store)
+{
+    struct floor floor = {0};
+    size_t index = lower_bound(store, NAME_AFTER_VERSIONS);
+    if (index < store->count && !name_parse_floor(store->objects[index]->key, &floor))
+        floor = (struct floor){0};
+    return floor;
+}
+
+void scripted_store_raise_floor(struct scripted_store *store, struct floor floor)
+{
+    char key[STORE_KEY_MAX];
+    struct body empty = {.kind = BODY_BYTES};
+    uint8_t nothing = 0;
+    empty.data = &nothing;
+    name_floor(key, floor);
+    scripted_store_create(store, key, &empty);
+}
+
+void scripted_store_delete_below_floor(struct scripted_store *store)
+{
+    char last[STORE_KEY_MAX];
+    name_version(last, scripted_store_floor(store).version);
+    while (true) {
+        size_t index = lower_bound(store, NAME_MANIFEST_PREFIX);
+        if (index == store->count || strcmp(store->objects[index]->key, last) >= 0)
+            return;
+        scripted_store_delete(store, store->objects[index]->key);
+    }
+}
+
+/* Requests. */
+
+static enum request_kind kind_of(const struct store_op *op)
+{
+    uint64_t version;
+    switch (op->verb) {
+    case STORE_GET:
+        return name_parse_version(op->key, &version) ? READ_VERSION : ANY_REQUEST;
+    case STORE_PUT:
+        return PUT_TGB;
+    case STORE_PUT_IF_ABSENT:
+        return CREATE_VERSION;
+    case STORE_LIST:
+        return strcmp(op->after, NAME_AFTER_VERSIONS) == 0 ? LIST_FLOOR : LIST_NEWER;
+    case STORE_DELETE:
+    case STORE_VERB_COUNT:
+        break;
+    }
+    return ANY_REQUEST;
+}
+
+static bool fits(const struct rule *rule, const struct request *request)
+{
+    uint64_t version = 0;
+    if (rule->version != 0 &&
+        (!name_parse_version(request->key, &version) || version != rule->version))
+        return false;
+    return (rule->kind == ANY_REQUEST || rule->kind == request->kind) &&
+           (rule->port == ANY_PORT || rule->port == request->port->number);
+}
+
+static void consult_script(struct scripted_store *store, struct request *request)
+{
+    for (uint32_t i = 0; i < store->rule_count; i++) {
+        struct rule *rule = &store->rules[i];
+        if (!fits(rule, request))
+            continue;
+        if (rule->skip > 0) {
+            rule->skip--;
+            continue;
+        }
+        request->rule = *rule;
+        request->ruled = true;
+        if (rule->times > 0 && --rule->times == 0) {
+            memmove(rule, rule + 1, (store->rule_count - i - 1) * sizeof *rule);
+            store->rule_count--;
+        }
+        return;
+    }
+}
+
+static void fault(struct request *request, enum store_outcome outcome, enum application application,
+                  uint32_t late)
+{
+    request->ruled = true;
+    request->rule = (struct rule){
+        .answers = true, .outcome = outcome, .application = application, .late_requests = late};
+}
+
+static void draw_fault(struct scripted_store *store, struct request *request)
+{
+    const struct store_faults *faults = &store->faults;
+    double draw = random_unit(&store->random);
+    bool writes = request->verb == STORE_PUT_IF_ABSENT || request->verb == STORE_PUT;
+    if (!writes) {
+        if (draw < faults->read_unknown)
+            fault(request, STORE_UNKNOWN, DROP, 0);
+        return;
+    }
+    uint32_t late = 1 + (uint32_t)(random_next(&store->random) % 40);
+    if ((draw -= faults->unknown_applied) < 0)
+        fault(request, STORE_UNKNOWN, APPLY, 0);
+    else if ((draw -= faults->unknown_dropped) < 0)
+        fault(request, STORE_UNKNOWN, DROP, 0);
+    else if ((draw -= faults->unknown_late) < 0)
+        fault(request, STORE_UNKNOWN, APPLY_LATE, late);
+    else if ((draw -= faults->busy) < 0)
+        fault(request, STORE_BUSY, DROP, 0);
+    else if ((draw -= faults->throttled) < 0)
+        fault(request, STORE_THROTTLED, random_next(&store->random) % 2 ? APPLY : DROP, 0);
+}
+
+static void list(const struct scripted_store *store, struct store_op *op)
+{
+    size_t prefix = strlen(op->key);
+    const char *first = strcmp(op->after, op->key) > 0 ? op->after : op->key;
+    for (size_t i = lower_bound(store, first); i < store->count; i++) {
+        const struct object *object = store->objects[i];
+        if (strncmp(object->key, op->key, prefix) != 0)
+            break;
+        if (strcmp(object->key, op->after) <= 0)
+            continue;
+        if (op->page.count == op->list_keys_max) {
+            op->page.truncated = true;
+            break;
+        }
+        list_page_add(&op->page, object->key, object->body.bytes);
+    }
+}
+
+/* What the store does and would answer. `op` is NULL when nobody waits for it. */
+static enum store_outcome apply(struct scripted_store *store, struct request *request,
+                                struct store_op *op)
+{
+    const struct object *object;
+    switch (request->verb) {
+    case STORE_GET:
+        object = find(store, request->key);
+        if (!object)
+            return STORE_NOT_FOUND;
+        if (op)
+            op->result = body_copy_range(&object->body, op->range_offset, op->range_bytes);
+        return STORE_OK;
+    case STORE_LIST:
+        if (op)
+            list(store, op);
+        return STORE_OK;
+    case STORE_PUT:
+        scripted_store_create(store, request->key, &request->body);
+        return STORE_OK;
+    case STORE_PUT_IF_ABSENT:
+        return scripted_store_create(store, request->key, &request->body) ? STORE_OK : STORE_EXISTS;
+    case STORE_DELETE:
+        scripted_store_delete(store, request->key);
+        return STORE_OK;
+    case STORE_VERB_COUNT:
+        break;
+    }
+    return STORE_FAILED;
+}
+
+static void request_free(struct request *request)
+{
+    struct scripted_store *store = request->owner;
+    struct request **link = &store->requests;
+    while (*link != request)
+        link = &(*link)->next;
+    *link = request->next;
+    loop_timer_cancel(&store->loop->loop, &request->timer);
+    body_release(&request->body);
+    free(request);
+}
+
+static void apply_waiting(struct scripted_store *store, uint32_t requests)
+{
+    struct request *next;
+    for (struct request *request = store->requests; request; request = next) {
+        next = request->next;
+        if (!request->waits)
+            continue;
+        request->countdown -= requests < request->countdown ? requests : request->countdown;
+        if (request->countdown > 0)
+            continue;
+        apply(store, request, NULL);
+        request->waits = false;
+        request->rule.application = APPLY;
+        if (request->timer.slot == 0)
+            request_free(request); /* its sender has had its answer, or died */
+    }
+}
+
+void scripted_store_apply_late(struct scripted_store *store)
+{
+    apply_waiting(store, UINT32_MAX);
+}
+
+static void answer(struct request *request)
+{
+    struct store_op *op = request->op;
+    struct port *port = request->port;
+    bool late = request->ruled && request->rule.application == APPLY_LATE;
+    if (port->cut || !op) {
+        if (!late)
+            request_free(request);
+        return;
+    }
+    if (late) {
+        request->op = NULL;
+    } else {
+        request_free(request);
+    }
+    op->done(op, op->context);
+}
+
+static int64_t half_latency(struct scripted_store *store)
+{
+    if (!store->disturbed)
+        return store->latency_ns / 2;
+    return (int64_t)((double)store->latency_ns * 2 * random_unit(&store->random));
+}
+
+static void request_fired(struct timer *timer, void *context)
+{
+    (void)timer;
+    struct request *request = context;
+    struct scripted_store *store = request->owner;
+    if (request->applied) {
+        answer(request);
+        return;
+    }
+    request->applied = true;
+    struct store_op *op = request->port->cut ? NULL : request->op;
+    enum store_outcome outcome = STORE_OK;
+    if (request->ruled && request->rule.before)
+        request->rule.before(store, request->rule.context);
+    enum application application = request->ruled ? request->rule.application : APPLY;
+    apply_waiting(store, 1);
+    if (application == APPLY)
+        outcome = apply(store, request, op);
+    if (application == APPLY_LATE) {
+        request->waits = true;
+        request->countdown = request->rule.late_requests;
+    }
+    if (op) {
+        op->outcome = request->ruled && request->rule.answers ? request->rule.outcome : outcome;
+        if (op->outcome != outcome)
+            body_release(&op->result);
+    }
+    if (op || application != APPLY_LATE)
+        loop_timer_set(&store->loop->loop, &request->timer,
+                       store->loop->now_ns + half_latency(store));
+}
+
+static void port_submit(struct store *base, struct store_op *op)
+{
+    struct port *port = (struct port *)base;
+    struct scripted_store *store = port->owner;
+    for (const struct request *r = store->requests; r; r = r->next)
+        assert(r->op != op || r->port->cut); /* one at a time */
+    struct request *request = calloc(1, sizeof *request);
+    assert(request);
+    timer_init(&request->timer, request_fired, request);
+    request->owner = store;
+    request->port = port;
+    request->op = op;
+    request->verb = op->verb;
+    request->kind = kind_of(op);
+    memcpy(request->key, op->key, sizeof request->key);
+    request->body = body_copy_range(&op->body, 0, 0);
+    store->requests_of[ANY_REQUEST]++;
+    if (request->kind != ANY_REQUEST)
+        store->requests_of[request->kind]++;
+    consult_script(store, request);
+    if (store->disturbed && !request->ruled)
+        draw_fault(store, request);
+    request->next = store->requests;
+    store->requests = request;
+    loop_timer_set(&store->loop->loop, &request->timer, store->loop->now_ns + half_latency(store));
+}
+
+static void port_close(struct store *base)
+{
+    (void)base;
+}
+
+static const struct store_ops port_ops = {.submit = port_submit, .close = port_close};
+
+/* The store as a whole. */
+
+struct scripted_store *scripted_store_open(struct manual_loop *loop, int64_t latency_ns)
+{
+    struct scripted_store *store = calloc(1, sizeof *store);
+    assert(store);
+    store->loop = loop;
+    store->latency_ns = latency_ns;
+    return store;
+}
+
+void scripted_store_close(struct scripted_store *store)
+{
+    while (store->requests)
+        request_free(store->requests);
+    for (size_t i = 0; i < store->count; i++) {
+        body_release(&store->objects[i]->body);
+        free(store->objects[i]);
+    }
+    free(store->objects);
+    free(store);
+}
+
+void scripted_store_disturb(struct scripted_store *store, const struct store_faults *faults,
+                            struct random_stream random)
+{
+    store->disturbed = true;
+    store->faults = *faults;
+    store->random = random;
+}
+
+void scripted_store_calm(struct scripted_store *store)
+{
+    store->faults = (struct store_faults){0};
+}
+
+void scripted_store_watch(struct scripted_store *store, const struct store_watch *watch)
+{
+    store->watch = watch;
+}
+
+void scripted_store_script(struct scripted_store *store, const struct rule *rule)
+{
+    assert(store->rule_count < SCRIPT_RULES_MAX);
+    store->rules[store->rule_count++] = *rule;
+}
+
+struct store *scripted_store_port(struct scripted_store *store)
+{
+    assert(store->port_count < PORTS_MAX);
+    struct port *port = &store->ports[store->port_count++];
+    *port = (struct port){.store = {&port_ops}, .owner = store, .number = store->port_count};
+    return &port->store;
+}
+
+void scripted_store_cut(struct scripted_store *store, uint32_t port)
+{
+    assert(port > 0 && port <= store->port_count);
+    store->ports[port - 1].cut = true;
+}
+
+uint64_t scripted_store_requests(const struct scripted_store *store, enum request_kind kind)
+{
+    return store->requests_of[kind];
+}
+
+uint32_t scripted_store_in_flight(const struct scripted_store *store)
+{
+    uint32_t count = 0;
+    for (const struct request *request = store->requests; request; request = request->next)
+        count += request->op != NULL && !request->port->cut;
+    return count;
+}
+
+uint32_t scripted_store_late(const struct scripted_store *store)
+{
+    uint32_t count = 0;
+    for (const struct request *request = store->requests; request; request = request->next)
+        count += request->waits;
+    return count;
+}
