@@ -29,6 +29,11 @@ static const struct flag_row rows[] = {
     {CLI_JSON, "json", NULL, "print results as JSON"},
     {CLI_PRINT_CONFIG, "print-config", NULL,
      "print the effective config with the origin of each value, and stop"},
+    {CLI_STORE, "store", "URL", "where to commit, instead of the config's live.store: file://DIR"},
+    {CLI_RESUME, "resume", "URL", "go on with the chain of an earlier run, in that run's folder"},
+    {CLI_MISSING, "missing", NULL, "only the runs that the database does not hold"},
+    {CLI_VERSIONS, "versions", "N", "show the newest N versions (default 10)"},
+    {CLI_DEEP, "deep", NULL, "read every TGB, too: checksums and payload"},
 };
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
@@ -99,6 +104,20 @@ static bool take_flag(struct cli *cli, const struct flag_row *row, const char *a
         return true;
     case CLI_PRINT_CONFIG:
         cli->print_config = true;
+        return true;
+    case CLI_STORE:
+        cli->store = argument;
+        return true;
+    case CLI_RESUME:
+        cli->resume = argument;
+        return true;
+    case CLI_MISSING:
+        cli->missing = true;
+        return true;
+    case CLI_VERSIONS:
+        return take_count(row->name, argument, UINT32_MAX, &cli->versions);
+    case CLI_DEEP:
+        cli->deep = true;
         return true;
     }
     return false;

@@ -24,6 +24,11 @@ enum cli_flag {
     CLI_JOBS = 1 << 4,
     CLI_PRINT_CONFIG = 1 << 5,
     CLI_ARM = 1 << 6,
+    CLI_STORE = 1 << 7,
+    CLI_RESUME = 1 << 8,
+    CLI_MISSING = 1 << 9,
+    CLI_VERSIONS = 1 << 10,
+    CLI_DEEP = 1 << 11,
 };
 
 struct cli {
@@ -42,6 +47,11 @@ struct cli {
     unsigned jobs;   /* 0: one per core */
     bool json;
     bool print_config;
+    const char *store;  /* NULL: as the config says */
+    const char *resume; /* NULL: a new run */
+    bool missing;
+    uint64_t versions; /* 0: not asked for */
+    bool deep;
     char **operands;
     int operand_count;
 };
@@ -58,9 +68,16 @@ MUST_USE enum cli_parse cli_parse(struct cli *cli, int argc, char **argv);
 /* "lakestream: " and the message, to stderr. Returns the status, to be returned on. */
 __attribute__((format(printf, 2, 3))) int cli_error(int status, const char *format, ...);
 
-/* Loads the experiment with --set, --seeds and --arm applied. On failure the error was printed. */
+/* Loads the experiment with --set, --store, --seeds and --arm applied. On failure the error was
+ * printed. */
 MUST_USE bool cli_load_experiment(const struct cli *cli, const char *path,
                                   struct experiment *experiment);
+
+/* --print-config: the effective config of every arm. Returns the status. */
+int cli_print_configs(const struct cli *cli, const struct experiment *experiment);
+
+/* What `lakestream query` shows of the experiment, as the flags ask. Returns the status. */
+int cli_show_results(const struct cli *cli, const char *experiment);
 
 /* Makes the folder that holds the file, and those above it. On failure the error was printed. */
 MUST_USE bool cli_make_parent(const char *path);

@@ -5,6 +5,7 @@
 
 #include "experiments/cli.h"
 #include "experiments/options.h"
+#include "experiments/query.h"
 
 /* Keeps the arms of that name or group. */
 static bool keep_arm(struct experiment *experiment, const char *name)
@@ -29,7 +30,17 @@ static bool keep_arm(struct experiment *experiment, const char *name)
 bool cli_load_experiment(const struct cli *cli, const char *path, struct experiment *experiment)
 {
     struct diagnostic diagnostic;
-    struct overrides overrides = {.count = cli->set_count, .texts = cli->sets};
+    const char *texts[CLI_SETS_MAX + 1];
+    char store[CONFIG_PATH_MAX + 16];
+    struct overrides overrides = {.count = cli->set_count, .texts = texts};
+    memcpy(texts, cli->sets, cli->set_count * sizeof texts[0]);
+    if (cli->store) {
+        if (snprintf(store, sizeof store, "live.store=%s", cli->store) >= (int)sizeof store) {
+            cli_error(CLI_USAGE, "--store: longer than %d bytes", CONFIG_PATH_MAX);
+            return false;
+        }
+        texts[overrides.count++] = store;
+    }
     if (!experiment_load(path, overrides, experiment, &diagnostic)) {
         cli_error(CLI_USAGE, "%s", diagnostic.text);
         return false;
@@ -44,4 +55,36 @@ bool cli_load_experiment(const struct cli *cli, const char *path, struct experim
         config->origins[option_index(option_find("seeds"))] = (struct origin){.kind = ORIGIN_SET};
     }
     return true;
+}
+
+int cli_print_configs(const struct cli *cli, const struct experiment *experiment)
+{
+    json_t *all = json_object();
+    for (size_t i = 0; i < experiment->arm_count; i++) {
+        const struct arm *arm = &experiment->arms[i];
+        if (cli->json) {
+            json_object_set_new(all, arm->name, options_json(&arm->config));
+            continue;
+        }
+        printf("%s# arm %s\n", i > 0 ? "\n" : "", arm->name);
+        options_print(&arm->config, stdout);
+    }
+    if (cli->json) {
+        json_dumpf(all, stdout, JSON_INDENT(2));
+        printf("\n");
+    }
+    json_decref(all);
+    return CLI_DONE;
+}
+
+int cli_show_results(const struct cli *cli, const char *experiment)
+{
+    char *arguments[] = {"query",
+                         "--db",
+                         (char *)(uintptr_t)cli->db,
+                         "--experiment",
+                         (char *)(uintptr_t)experiment,
+                         cli->json ? "--json" : NULL,
+                         NULL};
+    return query_main(cli->json ? 6 : 5, arguments);
 }

@@ -3,42 +3,8 @@
 #include <stdlib.h>
 
 #include "experiments/cli.h"
-#include "experiments/options.h"
-#include "experiments/query.h"
 #include "experiments/simulate.h"
 #include "experiments/verbs.h"
-
-static int print_configs(const struct experiment *experiment, const struct cli *cli)
-{
-    json_t *all = json_object();
-    for (size_t i = 0; i < experiment->arm_count; i++) {
-        const struct arm *arm = &experiment->arms[i];
-        if (cli->json) {
-            json_object_set_new(all, arm->name, options_json(&arm->config));
-            continue;
-        }
-        printf("%s# arm %s\n", i > 0 ? "\n" : "", arm->name);
-        options_print(&arm->config, stdout);
-    }
-    if (cli->json) {
-        json_dumpf(all, stdout, JSON_INDENT(2));
-        printf("\n");
-    }
-    json_decref(all);
-    return CLI_DONE;
-}
-
-static int show_results(const struct experiment *experiment, const struct cli *cli)
-{
-    char *arguments[] = {"query",
-                         "--db",
-                         (char *)(uintptr_t)cli->db,
-                         "--experiment",
-                         (char *)(uintptr_t)experiment->name,
-                         cli->json ? "--json" : NULL,
-                         NULL};
-    return query_main(cli->json ? 6 : 5, arguments);
-}
 
 static int simulate(const struct experiment *experiment, const struct cli *cli)
 {
@@ -58,7 +24,7 @@ static int simulate(const struct experiment *experiment, const struct cli *cli)
     };
     int status = simulate_experiment(experiment, &options);
     results_close(db);
-    return status == CLI_DONE ? show_results(experiment, cli) : status;
+    return status == CLI_DONE ? cli_show_results(cli, experiment->name) : status;
 }
 
 int sim_main(int argc, char **argv)
@@ -84,7 +50,8 @@ int sim_main(int argc, char **argv)
     struct experiment experiment;
     if (!cli_load_experiment(&cli, cli.operands[0], &experiment))
         return CLI_USAGE;
-    int status = cli.print_config ? print_configs(&experiment, &cli) : simulate(&experiment, &cli);
+    int status =
+        cli.print_config ? cli_print_configs(&cli, &experiment) : simulate(&experiment, &cli);
     experiment_free(&experiment);
     return status;
 }
