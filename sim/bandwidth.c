@@ -4,7 +4,7 @@
  * instants all the same, as nothing else changes a flow's share. */
 #include "sim/bandwidth.h"
 
-#include <stdlib.h>
+#include "sim/memory.h"
 
 #define UNITS_PER_BYTE 1048576.0
 #define FLOWS_FIRST 8
@@ -50,9 +50,7 @@ static void set_add(struct link *link, struct flow *flow, uint64_t units)
 {
     if (link->count == link->capacity) {
         link->capacity = link->capacity == 0 ? FLOWS_FIRST : link->capacity * 2;
-        link->flows = realloc(link->flows, link->capacity * sizeof(struct flow *));
-        if (link->flows == NULL)
-            abort();
+        link->flows = memory_resize(link->flows, link->capacity, sizeof(struct flow *));
     }
     uint32_t index = link->count++;
     switch (link->kind) {

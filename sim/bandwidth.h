@@ -3,7 +3,7 @@
  * A flow is embedded in and owned by its user, who starts it, may ask whether it is finished, and
  * may wait for it: `done` is then called once, from inside the loop, at the nanosecond at which it
  * is finished. A flow that nobody waits for costs no event. The link borrows its loop. Units: bytes
- * and nanoseconds. Nothing here fails; allocation failure aborts.
+ * and nanoseconds. Nothing here fails; running out of memory ends the program.
  *
  * Method: egalitarian processor sharing in virtual time (as in fair queueing: Demers, Keshav,
  * Shenker 1989). The virtual clock counts what every flow has received since the link was made; a

@@ -8,7 +8,7 @@
  *
  * They see references and decode bytes. The cost of a version is that of its new entries; decoded
  * versions are compared entry by entry with what was there before. A violation is recorded and the
- * run goes on. Allocation failure aborts. Ours. */
+ * run goes on. Running out of memory ends the program. Ours. */
 #ifndef SIM_CHECKERS_H
 #define SIM_CHECKERS_H
 

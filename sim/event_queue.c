@@ -5,8 +5,9 @@
  * into the timer, whose line is likely to be far away. */
 #include "sim/event_queue.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "sim/memory.h"
 
 #define ID_BITS 24
 #define ID_MASK ((UINT64_C(1) << ID_BITS) - 1)
@@ -34,21 +35,15 @@ static inline uint32_t rank_id(entry_rank rank)
     return (uint32_t)((uint64_t)rank & ID_MASK);
 }
 
-static void *checked(void *memory)
-{
-    if (memory == NULL)
-        abort();
-    return memory;
-}
-
 static void grow(struct event_queue *queue)
 {
     uint32_t capacity = queue->capacity == 0 ? CAPACITY_FIRST : queue->capacity * 2;
     assert(capacity <= EVENT_QUEUE_TIMERS_MAX);
-    queue->timers = checked(realloc(queue->timers, capacity * sizeof(*queue->timers)));
-    queue->positions = checked(realloc(queue->positions, capacity * sizeof(*queue->positions)));
+    queue->timers = memory_resize(queue->timers, capacity, sizeof(*queue->timers));
+    queue->positions = memory_resize(queue->positions, capacity, sizeof(*queue->positions));
     size_t bytes = (capacity + CACHE_LINE) * sizeof(struct event_entry);
-    struct event_entry *memory = checked(aligned_alloc(CACHE_LINE, bytes));
+    struct event_entry *memory = aligned_alloc(CACHE_LINE, bytes);
+    assert(memory != NULL);
     if (queue->count > 0)
         memcpy(memory + ROOT_SHIFT, queue->heap, queue->count * sizeof(*memory));
     free(queue->memory);

@@ -2,9 +2,10 @@
  *
  * Timers are the caller's; the queue links them through timer->slot and allocates only when it
  * grows. A set timer must stay where it is until it was popped or cancelled. Times are nanoseconds,
- * at least 0. Nothing here fails; allocation failure aborts. Method: a 4-ary heap (LaMarca and
- * Ladner 1996) with its children in one cache line, eager cancel, and the root replaced in place
- * when a fired timer is followed by a set. The reference is a linear scan over an unsorted array.
+ * at least 0. Nothing here fails; running out of memory ends the program. Method: a 4-ary heap
+ * (LaMarca and Ladner 1996) with its children in one cache line, eager cancel, and the root
+ * replaced in place when a fired timer is followed by a set. The reference is a linear scan over an
+ * unsorted array.
  */
 #ifndef SIM_EVENT_QUEUE_H
 #define SIM_EVENT_QUEUE_H

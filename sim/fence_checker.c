@@ -2,16 +2,15 @@
 #include "sim/fence_checker.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "sim/memory.h"
 
 static struct fence *fence_of(struct fence_checker *fence, uint32_t producer)
 {
     if (producer >= fence->count) {
         uint32_t count = producer < 32 ? 64 : producer * 2;
-        fence->fences = realloc(fence->fences, count * sizeof(*fence->fences));
-        if (fence->fences == NULL)
-            abort();
+        fence->fences = memory_resize(fence->fences, count, sizeof(*fence->fences));
         memset(fence->fences + fence->count, 0, (count - fence->count) * sizeof(*fence->fences));
         fence->count = count;
     }

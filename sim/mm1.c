@@ -4,9 +4,9 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/random.h"
+#include "sim/memory.h"
 #include "sim/virtual_loop.h"
 
 #define WAITING_FIRST 1024
@@ -54,9 +54,7 @@ static void start_service(struct mm1 *mm1)
 
 static void grow(struct mm1 *mm1)
 {
-    int64_t *larger = malloc(2 * mm1->size * sizeof(*larger));
-    if (larger == NULL)
-        abort();
+    int64_t *larger = memory_make(2 * mm1->size, sizeof(*larger));
     for (uint64_t i = mm1->head; i < mm1->tail; i++)
         larger[i % (2 * mm1->size)] = mm1->waiting[i % mm1->size];
     free(mm1->waiting);
@@ -112,16 +110,12 @@ void mm1_run(const struct mm1_options *options, struct mm1_result *result)
     assert(options->arrivals_per_s > 0.0);
     assert(options->services_per_s > options->arrivals_per_s);
     assert(options->customers >= 2 * MM1_BATCHES);
-    struct mm1 *mm1 = calloc(1, sizeof(*mm1));
-    if (mm1 == NULL)
-        abort();
+    struct mm1 *mm1 = memory_make(1, sizeof(*mm1));
     mm1->options = *options;
     mm1->arrivals = random_stream_make(options->seed, 0);
     mm1->services = random_stream_make(options->seed, 1);
     mm1->size = WAITING_FIRST;
-    mm1->waiting = malloc(mm1->size * sizeof(*mm1->waiting));
-    if (mm1->waiting == NULL)
-        abort();
+    mm1->waiting = memory_make(mm1->size, sizeof(*mm1->waiting));
     virtual_loop_init(&mm1->loop, EVENT_QUEUE_HEAP);
     timer_init(&mm1->arrival, arrive, mm1);
     timer_init(&mm1->departure, depart, mm1);

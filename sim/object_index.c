@@ -8,14 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PURGE_MIN 64 /* removed ids in an index before it is worth a sweep */
+#include "sim/memory.h"
 
-static void *checked(void *memory)
-{
-    if (memory == NULL)
-        abort();
-    return memory;
-}
+#define PURGE_MIN 64 /* removed ids in an index before it is worth a sweep */
 
 static const char *key_at(const struct object_table *table, const struct object_index *index,
                           uint32_t position)
@@ -44,10 +39,11 @@ static uint32_t index_find_or_make(struct object_table *table, const char *key)
         if (is_component(&table->indexes[i], key, bytes))
             return table->index_last = i;
     }
-    size_t size = (table->index_count + 1) * sizeof(*table->indexes);
-    table->indexes = checked(realloc(table->indexes, size));
+    table->indexes = memory_resize(table->indexes, table->index_count + 1, sizeof(*table->indexes));
+    char *component = strndup(key, bytes);
+    assert(component != NULL);
     table->indexes[table->index_count] = (struct object_index){
-        .component = checked(strndup(key, bytes)),
+        .component = component,
         .component_bytes = bytes,
     };
     return table->index_last = table->index_count++;
@@ -59,7 +55,7 @@ void object_index_add(struct object_table *table, struct object *object)
     struct object_index *index = &table->indexes[object->index];
     if (index->count == index->capacity) {
         index->capacity = index->capacity == 0 ? 64 : index->capacity * 2;
-        index->ids = checked(realloc(index->ids, index->capacity * sizeof(*index->ids)));
+        index->ids = memory_resize(index->ids, index->capacity, sizeof(*index->ids));
     }
     bool in_order =
         index->sorted == index->count &&
@@ -110,7 +106,7 @@ static void sort_index(struct object_table *table, struct object_index *index)
     if (table->scratch_capacity < tail) {
         table->scratch_capacity = tail * 2;
         table->scratch =
-            checked(realloc(table->scratch, table->scratch_capacity * sizeof(*table->scratch)));
+            memory_resize(table->scratch, table->scratch_capacity, sizeof(*table->scratch));
     }
     memcpy(table->scratch, index->ids + index->sorted, tail * sizeof(*table->scratch));
     qsort_r(table->scratch, tail, sizeof(*table->scratch), compare_ids, table);

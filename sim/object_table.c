@@ -2,10 +2,10 @@
  */
 #include "sim/object_table.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
+#include "sim/memory.h"
 #include "sim/object_index.h"
 
 #define SLOTS_FIRST 1024
@@ -15,13 +15,6 @@ struct key_block {
     struct key_block *next;
     char bytes[];
 };
-
-static void *checked(void *memory)
-{
-    if (memory == NULL)
-        abort();
-    return memory;
-}
 
 /* ---- keys: blocks, and free lists by size ---- */
 
@@ -42,7 +35,7 @@ static char *key_copy(struct object_table *table, const char *key)
         memcpy(&table->key_free[class], copy, sizeof(void *));
     } else {
         if (table->block_left < size) {
-            struct key_block *block = checked(malloc(sizeof(*block) + KEY_BLOCK_BYTES));
+            struct key_block *block = memory_resize(NULL, 1, sizeof(*block) + KEY_BLOCK_BYTES);
             block->next = table->blocks;
             table->blocks = block;
             table->block_left = KEY_BLOCK_BYTES;
@@ -70,8 +63,8 @@ static uint32_t object_make(struct object_table *table)
     assert(table->ids < OBJECT_TABLE_MAX);
     if (table->ids == table->chunk_count * OBJECT_CHUNK) {
         size_t count = table->chunk_count + 1;
-        table->chunks = checked(realloc(table->chunks, count * sizeof(*table->chunks)));
-        table->chunks[table->chunk_count++] = checked(calloc(OBJECT_CHUNK, sizeof(struct object)));
+        table->chunks = memory_resize(table->chunks, count, sizeof(*table->chunks));
+        table->chunks[table->chunk_count++] = memory_make(OBJECT_CHUNK, sizeof(struct object));
     }
     return table->ids++;
 }
@@ -83,8 +76,7 @@ void object_table_recycle(struct object_table *table, uint32_t id)
     key_free(table, object->key);
     if (table->spare_count == table->spare_capacity) {
         table->spare_capacity = table->spare_capacity == 0 ? 256 : table->spare_capacity * 2;
-        table->spare =
-            checked(realloc(table->spare, table->spare_capacity * sizeof(*table->spare)));
+        table->spare = memory_resize(table->spare, table->spare_capacity, sizeof(*table->spare));
     }
     table->spare[table->spare_count++] = id;
 }
@@ -93,7 +85,7 @@ void object_table_recycle(struct object_table *table, uint32_t id)
 
 static void slots_make(struct object_table *table, uint32_t slots)
 {
-    table->slots = checked(calloc(slots, sizeof(*table->slots)));
+    table->slots = memory_make(slots, sizeof(*table->slots));
     table->slot_mask = slots - 1;
 }
 

@@ -3,8 +3,8 @@
  * The table owns keys and bodies. One index per first path component ("manifest/", "tgb/"); new
  * keys go to an unsorted tail, which is sorted and merged when somebody lists. A removed object
  * stays in its index, marked, until half of the index is marked. Pointers to objects are valid
- * until the object is removed. Allocation failure aborts. Method: open addressing with linear
- * probing and backward-shift deletion; XXH3 of the key. */
+ * until the object is removed. Running out of memory ends the program. Method: open addressing with
+ * linear probing and backward-shift deletion; XXH3 of the key. */
 #ifndef SIM_OBJECT_TABLE_H
 #define SIM_OBJECT_TABLE_H
 

@@ -2,9 +2,9 @@
 #include "sim/simulation.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "core/codec_store.h"
+#include "sim/memory.h"
 
 /* Keeps a producer's streams apart from the store's, which come from the same seed. */
 #define INCARNATION_DOMAIN UINT64_C(0x494e4341524e)
@@ -158,9 +158,7 @@ void simulation_run(const struct simulation_options *options, struct simulation_
                      .ended = on_ended},
     };
     simulation.observer.context = &simulation;
-    simulation.actors = calloc(options->producers, sizeof(*simulation.actors));
-    if (simulation.actors == NULL)
-        abort();
+    simulation.actors = memory_make(options->producers, sizeof(*simulation.actors));
     make_store(&simulation);
     for (uint32_t i = 0; i < options->producers; i++)
         make_actor(&simulation, i);

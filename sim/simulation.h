@@ -2,7 +2,7 @@
  *
  * Blocks until the run is over. Runs share nothing, so that several threads may run one each. A run
  * is a function of its options: same options, same digest, on every compiler and optimisation level
- * that keeps IEEE arithmetic. Allocation failure aborts. */
+ * that keeps IEEE arithmetic. Running out of memory ends the program. */
 #ifndef SIM_SIMULATION_H
 #define SIM_SIMULATION_H
 

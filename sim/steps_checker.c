@@ -2,8 +2,9 @@
 #include "sim/steps_checker.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "sim/memory.h"
 
 /* One version under inspection. */
 struct inspection {
@@ -19,9 +20,7 @@ struct inspection {
 
 static void *grown(void *memory, size_t old_bytes, size_t bytes)
 {
-    char *larger = realloc(memory, bytes);
-    if (larger == NULL)
-        abort();
+    char *larger = memory_resize(memory, bytes, 1);
     memset(larger + old_bytes, 0, bytes - old_bytes);
     return larger;
 }

@@ -1,9 +1,7 @@
 /* virtual_store.c - when operations are applied and answered. Ours; what they do is in apply(). */
 #include "sim/virtual_store.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "sim/memory.h"
 #include "sim/object_table.h"
 
 #define FLIGHT_CHUNK 8
@@ -70,13 +68,6 @@ struct virtual_store {
     struct object_table objects;
     struct latency latency[STORE_VERB_COUNT];
 };
-
-static void *checked(void *memory)
-{
-    if (memory == NULL)
-        abort();
-    return memory;
-}
 
 /* ---- request rates ---- */
 
@@ -284,7 +275,7 @@ static void fire(struct timer *timer, void *context)
         break;
     case FLIGHT_UPLOADING:
     case FLIGHT_DOWNLOADING:
-        assert(!"no timer is set while a link is waited for");
+        assert(flight->phase == FLIGHT_APPLIED); /* no timer is set while a link is waited for */
         break;
     }
 }
@@ -306,7 +297,7 @@ static void transfer_done(struct flow *flow)
 static struct flight *flight_take(struct virtual_client *client)
 {
     if (client->free == NULL) {
-        struct flight_chunk *chunk = checked(calloc(1, sizeof(*chunk)));
+        struct flight_chunk *chunk = memory_make(1, sizeof(*chunk));
         chunk->next = client->chunks;
         client->chunks = chunk;
         for (size_t i = 0; i < FLIGHT_CHUNK; i++) {
@@ -377,7 +368,7 @@ static const struct store_ops client_ops = {.submit = client_submit, .close = cl
 
 struct store *virtual_store_client(struct virtual_store *store, uint32_t actor)
 {
-    struct virtual_client *client = checked(calloc(1, sizeof(*client)));
+    struct virtual_client *client = memory_make(1, sizeof(*client));
     client->store.ops = &client_ops;
     client->owner = store;
     client->actor = actor;
@@ -420,7 +411,7 @@ const char *virtual_store_options_check(const struct virtual_store_options *opti
 struct virtual_store *virtual_store_open(const struct virtual_store_options *options)
 {
     assert(virtual_store_options_check(options) == NULL);
-    struct virtual_store *store = checked(calloc(1, sizeof(*store)));
+    struct virtual_store *store = memory_make(1, sizeof(*store));
     store->loop = options->loop;
     store->seed = random_mix(options->seed ^ STREAM_DOMAIN);
     store->apply_fraction = options->apply_fraction;

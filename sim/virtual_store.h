@@ -13,7 +13,7 @@
  * Bodies are kept as they come: bytes are copied, a manifest is referenced, a length is a number.
  * Closing a client's store drops its operations in flight: they are never answered, and their
  * `done` is never called; those that were not applied yet never will be. All clients are closed
- * before the virtual store is. Links: bandwidth.h. Allocation failure aborts. */
+ * before the virtual store is. Links: bandwidth.h. Running out of memory ends the program. */
 #ifndef SIM_VIRTUAL_STORE_H
 #define SIM_VIRTUAL_STORE_H
 

@@ -1,10 +1,9 @@
 /* yardstick.c - timers that set themselves again after a lognormal time. Ours. */
 #include "sim/yardstick.h"
 
-#include <stdlib.h>
-
 #include "core/random.h"
 #include "sim/latency.h"
+#include "sim/memory.h"
 #include "sim/virtual_loop.h"
 
 struct yardstick {
@@ -29,10 +28,8 @@ void yardstick_run(const struct yardstick_options *options, int64_t (*clock_ns)(
                    struct yardstick_result *result)
 {
     assert(options->timers > 0 && options->events >= options->timers);
-    struct yardstick *yardstick = calloc(1, sizeof(*yardstick));
-    struct timer *timers = calloc(options->timers, sizeof(*timers));
-    if (yardstick == NULL || timers == NULL)
-        abort();
+    struct yardstick *yardstick = memory_make(1, sizeof(*yardstick));
+    struct timer *timers = memory_make(options->timers, sizeof(*timers));
     struct latency_options latency = {
         .shape = LATENCY_LOGNORMAL, .base_ns = 60 * NS_PER_MS, .sigma = 0.29};
     latency_init(&yardstick->latency, &latency);

@@ -246,10 +246,10 @@ static void list_all(struct bench *bench, const char *prefix, const char *after,
 static bool page_is(const struct bench *bench, const char *keys, bool truncated)
 {
     char text[256] = "";
-    for (size_t i = 0; i < bench->op.page.count; i++) {
-        strcat(text, list_page_key(&bench->op.page, i));
-        strcat(text, " ");
-    }
+    size_t used = 0;
+    for (size_t i = 0; i < bench->op.page.count; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s ",
+                                 list_page_key(&bench->op.page, i));
     return strcmp(text, keys) == 0 && bench->op.page.truncated == truncated;
 }
 

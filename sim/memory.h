@@ -1,0 +1,26 @@
+/* memory.h - allocation that does not fail: running out of memory ends the program, by assert. */
+#ifndef SIM_MEMORY_H
+#define SIM_MEMORY_H
+
+#include <stdlib.h>
+
+#include "core/base.h"
+
+/* Zeroed; freed with free. */
+static inline void *memory_make(size_t count, size_t bytes)
+{
+    void *memory = calloc(count, bytes);
+    assert(memory != NULL);
+    return memory;
+}
+
+/* As realloc; what is new is not zeroed. */
+static inline void *memory_resize(void *memory, size_t count, size_t bytes)
+{
+    assert(count > 0 && bytes <= SIZE_MAX / count);
+    memory = realloc(memory, count * bytes);
+    assert(memory != NULL);
+    return memory;
+}
+
+#endif
