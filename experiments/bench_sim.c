@@ -144,9 +144,10 @@ bool bench_reference(struct bench *bench)
 bool bench_scale(struct bench *bench)
 {
     static const char *const texts[] = {"run.duration=1h", "run.warmup=1min",
-                                        "workload.producers=1024", "store.bandwidth=40GB/s"};
+                                        "workload.producers=1024", "store.bandwidth=40GB/s",
+                                        "commit.active_versions=8192"};
     struct experiment experiment;
-    if (!load((struct overrides){4, texts}, &experiment))
+    if (!load((struct overrides){5, texts}, &experiment))
         return false;
     struct timing timing = measure(&experiment.arms[0].config, 0, REPEATS);
     report_events(bench, "1,024 producers, 1 h", &timing, TARGET_EVENTS);

@@ -70,7 +70,7 @@ static const struct option fixed_rows[] = {
     {"commit.jitter", UNIT_RATIO, 0, "0.1", 0, 1, NULL,
      "ASSUMED: a gap varies uniformly by this share, up and down [commit.jitter]",
      FIELD(commit.jitter)},
-    {"commit.active_versions", UNIT_COUNT, 0, "128", 1, 1e9, NULL,
+    {"commit.active_versions", UNIT_COUNT, 0, "1024", 1, 1e9, NULL,
      "ASSUMED: a producer is active if one of the newest versions, so many, is its own "
      "[commit.active_versions]",
      FIELD(commit.active_versions)},
