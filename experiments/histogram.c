@@ -1,12 +1,12 @@
-/* histogram.c - see histogram.h. Buckets 0..31 are single units of 256 ns; each power of two above
- * is cut into 32 equal steps. */
+/* histogram.c - see histogram.h. Buckets 0..63 are single units of 256 ns; each power of two above
+ * is cut into 64 equal steps. */
 #include "experiments/histogram.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define UNIT_SHIFT 8
-#define STEP_SHIFT 5
+#define STEP_SHIFT 6
 #define STEPS (UINT64_C(1) << STEP_SHIFT)
 
 uint32_t histogram_bucket(int64_t value_ns)
@@ -20,12 +20,19 @@ uint32_t histogram_bucket(int64_t value_ns)
     return bucket;
 }
 
-int64_t histogram_bucket_middle_ns(uint32_t bucket)
+/* The bucket's lower bound; its width is *width. */
+static uint64_t bounds_ns(uint32_t bucket, uint64_t *width)
 {
     assert(bucket < HISTOGRAM_BUCKETS);
     uint32_t shift = bucket < STEPS ? 0 : (bucket >> STEP_SHIFT) - 1;
-    uint64_t low = ((uint64_t)bucket - ((uint64_t)shift << STEP_SHIFT)) << (shift + UNIT_SHIFT);
-    uint64_t width = UINT64_C(1) << (shift + UNIT_SHIFT);
+    *width = UINT64_C(1) << (shift + UNIT_SHIFT);
+    return ((uint64_t)bucket - ((uint64_t)shift << STEP_SHIFT)) << (shift + UNIT_SHIFT);
+}
+
+int64_t histogram_bucket_middle_ns(uint32_t bucket)
+{
+    uint64_t width;
+    uint64_t low = bounds_ns(bucket, &width);
     return (int64_t)(low + width / 2);
 }
 
@@ -80,14 +87,14 @@ int64_t histogram_quantile_ns(const struct histogram *histogram, double fraction
     uint64_t rank = (uint64_t)exact;
     if ((double)rank < exact || rank == 0)
         rank++;
-    uint64_t seen = 0;
+    uint64_t before = 0;
     uint32_t i = 0;
-    for (; i + 1 < histogram->size; i++) {
-        seen += histogram->counts[i];
-        if (seen >= rank)
-            break;
-    }
-    return histogram_bucket_middle_ns(histogram->first + i);
+    while (i + 1 < histogram->size && before + histogram->counts[i] < rank)
+        before += histogram->counts[i++];
+    uint64_t width;
+    uint64_t low = bounds_ns(histogram->first + i, &width);
+    double part = ((double)(rank - before) - 0.5) / (double)histogram->counts[i];
+    return (int64_t)low + (int64_t)(part * (double)width);
 }
 
 void histogram_deinit(struct histogram *histogram)
