@@ -16,8 +16,10 @@
 
 #define UNWRITTEN_PER_JOB 4
 #define POLL_NS (200 * NS_PER_MS)
+#define SECOND_SIGNAL_NS (500 * NS_PER_MS) /* timeout(1) and shells send one signal twice */
 
-static atomic_int interrupts;
+/* When the first signal came; 0: none did. */
+static _Atomic int64_t interrupted_ns;
 
 /* One trial that the database lacks. */
 struct task {
@@ -54,13 +56,16 @@ struct runner {
 static void on_signal(int number)
 {
     (void)number;
-    if (atomic_fetch_add(&interrupts, 1) > 0)
+    int64_t now_ns = progress_now_ns();
+    int64_t first_ns = 0;
+    if (!atomic_compare_exchange_strong(&interrupted_ns, &first_ns, now_ns) &&
+        now_ns - first_ns > SECOND_SIGNAL_NS)
         _exit(130);
 }
 
 bool runner_interrupted(void)
 {
-    return atomic_load(&interrupts) > 0;
+    return atomic_load(&interrupted_ns) != 0;
 }
 
 unsigned runner_cores(void)
@@ -336,7 +341,7 @@ int runner_run(const struct runner_options *options, const struct trial *trials,
     assert(count > 0);
     struct sigaction caught = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     struct sigaction before[2];
-    atomic_store(&interrupts, 0);
+    atomic_store(&interrupted_ns, 0);
     sigaction(SIGINT, &caught, &before[0]);
     sigaction(SIGTERM, &caught, &before[1]);
     struct runner runner;

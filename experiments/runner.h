@@ -6,8 +6,9 @@
  * database has already is skipped, so that an interrupted sweep goes on where it was.
  *
  * SIGINT and SIGTERM: no new trial starts, those in progress end (at once, if they poll
- * runner_interrupted) and are kept only if they ended whole; a second signal ends the process with
- * status 130. Either way no run is half-written. The signal flag is the only global. */
+ * runner_interrupted) and are kept only if they ended whole; a second signal, half a second later
+ * or more, ends the process with status 130. Either way no run is half-written. The signal flag is
+ * the only global. */
 #ifndef EXPERIMENTS_RUNNER_H
 #define EXPERIMENTS_RUNNER_H
 

@@ -214,6 +214,7 @@ static int run_interrupted(const struct trial *trial, struct run_results *result
     if (atomic_load(&calls) < 4)
         return run_random(trial, results, error);
     raise(SIGINT);
+    raise(SIGINT); /* twice at once, as timeout(1) does: one request */
     while (!runner_interrupted())
         usleep(1000);
     return 1;
