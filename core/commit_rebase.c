@@ -58,12 +58,22 @@ static bool contradicts(struct commit *commit, const struct producer_state *stat
     return false;
 }
 
-static enum rebase rebase_fencing(const struct commit *commit, const struct producer_state *state)
+static enum rebase rebase_fencing(struct commit *commit, const struct producer_state *state)
 {
     if (is_mine(commit, state))
         return REBASE_WON;
-    bool taken = commit->sent && commit->known->version >= commit->sent->version;
-    return taken ? REBASE_LOST : REBASE_CREATE;
+    if (!commit->sent || commit->known->version < commit->sent->version)
+        return REBASE_CREATE;
+    uint32_t epoch = commit->sent->author.epoch;
+    if (!state || state->epoch <= epoch)
+        return REBASE_LOST;
+    /* Mine may have landed and been fenced since: it is not for me to fence back. */
+    commit->end = COMMIT_END_FENCED;
+    snprintf(commit->end_text, sizeof commit->end_text,
+             "producer %" PRIu32 ": epoch %" PRIu32 " of version %" PRIu64
+             " belongs to another process that took over while this one asked for epoch %" PRIu32,
+             commit->options.producer, state->epoch, commit->known->version, epoch);
+    return REBASE_END;
 }
 
 enum rebase commit_rebase(struct commit *commit)

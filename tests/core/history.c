@@ -124,14 +124,15 @@ static void check_author(struct history *history, const struct manifest *manifes
                         manifest->version);
 }
 
-static void check_next(struct history *history, const struct manifest *manifest, struct floor floor)
+static void check_next(struct history *history, const struct manifest *manifest)
 {
     const struct manifest *base = history->newest;
     if (manifest->version != base->version + 1 || manifest->base_version != base->version ||
         manifest->base_checksum != base->checksum)
         history_problem(history, "version %" PRIu64 " does not continue version %" PRIu64,
                         manifest->version, base->version);
-    uint64_t first_max = base->first_step > floor.step ? base->first_step : floor.step;
+    uint64_t first_max =
+        base->first_step > history->floor_step ? base->first_step : history->floor_step;
     if (manifest->first_step < base->first_step || manifest->first_step > first_max)
         history_problem(history, "version %" PRIu64 " trims to step %" PRIu64 ", not to %" PRIu64,
                         manifest->version, manifest->first_step, first_max);
@@ -143,8 +144,10 @@ static void check_next(struct history *history, const struct manifest *manifest,
 static void created(void *context, const char *key, const struct manifest *manifest,
                     struct floor floor)
 {
-    (void)key;
     struct history *history = context;
+    struct floor written;
+    if (name_parse_floor(key, &written) && written.step > history->floor_step)
+        history->floor_step = written.step;
     if (!manifest)
         return;
     if (floor.version > 0 && manifest->version <= floor.version) {
@@ -152,7 +155,7 @@ static void created(void *context, const char *key, const struct manifest *manif
         return;
     }
     if (history->newest)
-        check_next(history, manifest, floor);
+        check_next(history, manifest);
     else if (manifest->version != MANIFEST_GENESIS_VERSION)
         history_problem(history, "the chain starts with version %" PRIu64, manifest->version);
     manifest_release(history->newest);
