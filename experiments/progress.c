@@ -65,9 +65,10 @@ void progress_show(struct progress *progress, const struct progress_state *state
     if (state->failed > 0)
         snprintf(failed, sizeof failed, ", %zu failed", state->failed);
     double percent = state->total > 0 ? 100.0 * (double)state->done / (double)state->total : 100;
-    fprintf(progress->stream, "%s%s: %zu of %zu runs (%.0f %%)%s, %s%s",
-            progress->terminal ? "\r" : "", progress->label, state->done, state->total, percent,
-            failed, eta, progress->terminal ? "\033[K" : "\n");
+    fprintf(progress->stream, "%s%s: %zu of %zu %s (%.0f %%)%s, %s%s",
+            progress->terminal ? "\r" : "", progress->label, state->done, state->total,
+            progress->unit != NULL ? progress->unit : "runs", percent, failed, eta,
+            progress->terminal ? "\033[K" : "\n");
     fflush(progress->stream);
     progress->dirty = progress->terminal;
 }

@@ -19,6 +19,7 @@ void progress_time_text(char text[32]);
 struct progress {
     FILE *stream;      /* borrowed; NULL: silent */
     const char *label; /* borrowed */
+    const char *unit;  /* what is counted, borrowed; NULL: runs */
     bool terminal;
     bool dirty; /* the terminal's line holds text */
     int64_t last_ns;
