@@ -3,6 +3,7 @@
 #define SIM_MEMORY_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base.h"
 
@@ -12,6 +13,14 @@ static inline void *memory_make(size_t count, size_t bytes)
     void *memory = calloc(count, bytes);
     assert(memory != NULL);
     return memory;
+}
+
+static inline void *memory_make_aligned(size_t alignment, size_t count, size_t bytes)
+{
+    assert(bytes % alignment == 0 && bytes <= SIZE_MAX / count);
+    void *memory = aligned_alloc(alignment, count * bytes);
+    assert(memory != NULL);
+    return memset(memory, 0, count * bytes);
 }
 
 /* As realloc; what is new is not zeroed. */

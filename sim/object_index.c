@@ -155,9 +155,10 @@ static uint32_t listing_start(const struct object_table *table, const struct obj
 static struct object *cursor_object(const struct object_table *table, struct object_index *index,
                                     const char *prefix, size_t prefix_bytes)
 {
+    bool all_begin = prefix_bytes == index->component_bytes; /* as index_may_hold has found */
     for (; index->cursor < index->count; index->cursor++) {
         struct object *object = object_table_at(table, index->ids[index->cursor]);
-        if (strncmp(object->key, prefix, prefix_bytes) != 0)
+        if (!all_begin && strncmp(object->key, prefix, prefix_bytes) != 0)
             return NULL;
         if (!object->removed)
             return object;
@@ -177,6 +178,8 @@ void object_table_list(struct object_table *table, const char *prefix, const cha
     assert(keys_max >= 1 && keys_max <= STORE_LIST_KEYS_MAX);
     size_t prefix_bytes = strlen(prefix);
     list_page_clear(page);
+    uint32_t from = table->index_count; /* the indexes that may hold something */
+    uint32_t to = 0;
     for (uint32_t i = 0; i < table->index_count; i++) {
         struct object_index *index = &table->indexes[i];
         index->cursor = index->count;
@@ -184,10 +187,12 @@ void object_table_list(struct object_table *table, const char *prefix, const cha
             continue;
         sort_index(table, index);
         index->cursor = listing_start(table, index, prefix, after);
+        from = i < from ? i : from;
+        to = i + 1;
     }
     for (;;) {
         struct object *first = NULL;
-        for (uint32_t i = 0; i < table->index_count; i++) {
+        for (uint32_t i = from; i < to; i++) {
             struct object_index *index = &table->indexes[i];
             struct object *object = cursor_object(table, index, prefix, prefix_bytes);
             if (object != NULL && (first == NULL || strcmp(object->key, first->key) < 0))

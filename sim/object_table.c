@@ -64,7 +64,8 @@ static uint32_t object_make(struct object_table *table)
     if (table->ids == table->chunk_count * OBJECT_CHUNK) {
         size_t count = table->chunk_count + 1;
         table->chunks = memory_resize(table->chunks, count, sizeof(*table->chunks));
-        table->chunks[table->chunk_count++] = memory_make(OBJECT_CHUNK, sizeof(struct object));
+        table->chunks[table->chunk_count++] =
+            memory_make_aligned(_Alignof(struct object), OBJECT_CHUNK, sizeof(struct object));
     }
     return table->ids++;
 }
@@ -155,6 +156,22 @@ struct object *object_table_find(const struct object_table *table, const char *k
             return object;
     }
     return NULL;
+}
+
+void object_table_prefetch_slot(const struct object_table *table, uint64_t hash)
+{
+    __builtin_prefetch(&table->slots[(uint32_t)hash & table->slot_mask]);
+}
+
+void object_table_prefetch_object(const struct object_table *table, uint64_t hash)
+{
+    uint32_t at = (uint32_t)hash & table->slot_mask;
+    for (; table->slots[at].id_plus_one != 0; at = (at + 1) & table->slot_mask) {
+        if (table->slots[at].hash == (uint32_t)hash) {
+            __builtin_prefetch(object_table_at(table, table->slots[at].id_plus_one - 1));
+            return;
+        }
+    }
 }
 
 struct object *object_table_add(struct object_table *table, const char *key, uint64_t hash)

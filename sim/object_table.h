@@ -18,8 +18,8 @@
 #define KEY_CLASS_BYTES 8
 #define KEY_CLASSES (STORE_KEY_MAX / KEY_CLASS_BYTES + 1)
 
-struct object {
-    char *key;
+struct object { /* one cache line */
+    _Alignas(64) char *key;
     struct body body; /* owned */
     uint32_t hash;
     uint32_t index; /* of its component */
@@ -69,6 +69,9 @@ void object_table_deinit(struct object_table *table);
 uint64_t object_table_hash(const char *key);
 /* NULL if absent. `hash` is the key's. */
 struct object *object_table_find(const struct object_table *table, const char *key, uint64_t hash);
+/* Hints that the key will be looked for: first its slot, a little later its object. */
+void object_table_prefetch_slot(const struct object_table *table, uint64_t hash);
+void object_table_prefetch_object(const struct object_table *table, uint64_t hash);
 /* The key must be absent. The body is empty. */
 struct object *object_table_add(struct object_table *table, const char *key, uint64_t hash);
 void object_table_remove(struct object_table *table, struct object *object);

@@ -12,6 +12,11 @@ struct inspection {
     const struct checked_version *checked;
     struct violations *violations;
     uint64_t expected_step;
+    /* TGBs that are named and not yet looked for. */
+    size_t named;
+    uint64_t steps_named[VIRTUAL_STORE_PEEK_MAX];
+    uint64_t bytes_named[VIRTUAL_STORE_PEEK_MAX];
+    struct virtual_store_key keys[VIRTUAL_STORE_PEEK_MAX];
 };
 
 #define REPORT(inspection, ...)                                                                    \
@@ -77,19 +82,34 @@ static uint64_t entry_hash(const struct manifest_entry *entry)
     return digest_mix(hash, entry->tgb_checksum) | 1;
 }
 
-static void check_stored(const struct inspection *inspection, uint64_t step,
-                         const struct manifest_entry *entry)
+/* Looks whether the TGBs named since the last call are stored. */
+static void check_stored(struct inspection *inspection)
+{
+    const struct body *bodies[VIRTUAL_STORE_PEEK_MAX];
+    virtual_store_peek_many(inspection->steps->store, inspection->keys, inspection->named, bodies);
+    for (size_t i = 0; i < inspection->named; i++) {
+        uint64_t step = inspection->steps_named[i];
+        uint64_t bytes = inspection->bytes_named[i];
+        const char *key = inspection->keys[i].text;
+        if (bodies[i] == NULL)
+            REPORT(inspection, "step %" PRIu64 " names %s, which is not stored", step, key);
+        else if (bodies[i]->bytes != bytes)
+            REPORT(inspection, "step %" PRIu64 " gives %s %" PRIu64 " bytes; it has %" PRIu64, step,
+                   key, bytes, bodies[i]->bytes);
+    }
+    inspection->named = 0;
+}
+
+static void note_named(struct inspection *inspection, uint64_t step,
+                       const struct manifest_entry *entry)
 {
     if (inspection->steps->store == NULL)
         return;
-    char key[STORE_KEY_MAX];
-    name_tgb(key, &entry->tgb);
-    const struct body *body = virtual_store_peek(inspection->steps->store, key);
-    if (body == NULL)
-        REPORT(inspection, "step %" PRIu64 " names %s, which is not stored", step, key);
-    else if (body->bytes != entry->tgb_bytes)
-        REPORT(inspection, "step %" PRIu64 " gives %s %" PRIu64 " bytes; it has %" PRIu64, step,
-               key, entry->tgb_bytes, body->bytes);
+    name_tgb(inspection->keys[inspection->named].text, &entry->tgb);
+    inspection->steps_named[inspection->named] = step;
+    inspection->bytes_named[inspection->named] = entry->tgb_bytes;
+    if (++inspection->named == VIRTUAL_STORE_PEEK_MAX)
+        check_stored(inspection);
 }
 
 static void check_order(const struct inspection *inspection, uint64_t step,
@@ -141,7 +161,7 @@ static void visit(uint64_t step, const struct manifest_entry *entry, void *conte
     if (step < steps->next_step)
         return;
     check_order(inspection, step, entry);
-    check_stored(inspection, step, entry);
+    note_named(inspection, step, entry);
 }
 
 /* ---- states ---- */
@@ -192,8 +212,12 @@ void steps_checker_version(struct steps_checker *steps, uint64_t floor_step,
 {
     const struct manifest *manifest = checked->manifest;
     uint64_t from = checked->decoded ? manifest->first_step : steps->next_step;
-    struct inspection inspection = {
-        .steps = steps, .checked = checked, .violations = violations, .expected_step = from};
+    struct inspection inspection;
+    inspection.steps = steps;
+    inspection.checked = checked;
+    inspection.violations = violations;
+    inspection.expected_step = from;
+    inspection.named = 0;
     if (manifest->first_step < steps->first_step)
         REPORT(&inspection,
                "version %" PRIu64 " lowers the first step from %" PRIu64 " to %" PRIu64,
@@ -208,6 +232,8 @@ void steps_checker_version(struct steps_checker *steps, uint64_t floor_step,
                manifest->version, steps->next_step - 1);
     take_incarnation(&inspection);
     manifest_visit_entries(manifest, from, visit, &inspection);
+    if (inspection.named > 0)
+        check_stored(&inspection);
     if (inspection.expected_step != manifest->next_step && manifest->next_step > from)
         REPORT(&inspection,
                "version %" PRIu64 " announces steps up to %" PRIu64

@@ -5,6 +5,7 @@
 #include "sim/object_table.h"
 
 #define FLIGHT_CHUNK 8
+#define CACHE_LINE 64
 /* Keeps the store's streams apart from those that others make from the same seed. */
 #define STREAM_DOMAIN UINT64_C(0x53544f5245)
 
@@ -15,25 +16,29 @@ enum flight_phase {
     FLIGHT_DOWNLOADING,
 };
 
-/* One operation in flight. */
+/* One operation in flight; what every event needs comes first and fills one cache line. */
 struct flight {
     struct timer timer;
+    struct store_op *op; /* NULL: not in use */
+    struct virtual_client *client;
+    enum flight_phase phase;
+    uint32_t transfers; /* links that are waited for */
     struct flow client_flow;
     struct flow store_flow;
-    struct virtual_client *client;
-    struct store_op *op; /* NULL: not in use */
     int64_t sent_ns;
     int64_t latency_ns;
     int64_t apply_ns; /* f L */
     double factor;
-    enum flight_phase phase;
-    uint32_t transfers; /* links that are waited for */
     struct flight *next_free;
 };
 
+static_assert(offsetof(struct flight, client_flow) == CACHE_LINE, "one cache line");
+
 struct flight_chunk {
+    _Alignas(CACHE_LINE) struct {
+        _Alignas(CACHE_LINE) struct flight flight;
+    } items[FLIGHT_CHUNK];
     struct flight_chunk *next;
-    struct flight flights[FLIGHT_CHUNK];
 };
 
 struct virtual_client {
@@ -168,6 +173,14 @@ static uint64_t moved_bytes(const struct store_op *op)
     return is_put(op->verb) ? op->body.bytes : op->result.bytes;
 }
 
+/* What the digest takes in beside the key's hash. */
+static uint64_t content_of(uint32_t actor, const struct store_op *op)
+{
+    uint64_t amount = op->verb == STORE_LIST ? (uint64_t)op->page.count : moved_bytes(op);
+    uint64_t what = (uint64_t)actor << 32 | (uint64_t)op->verb << 8 | (uint64_t)op->outcome;
+    return what * UINT64_C(0xd1b54a32d192ed03) + amount;
+}
+
 /* The one instant at which the operation takes effect. */
 static void apply(struct flight *flight)
 {
@@ -185,9 +198,7 @@ static void apply(struct flight *flight)
     store->counters.throttled += outcome == STORE_THROTTLED ? 1 : 0;
     if (outcome == STORE_OK)
         store->counters.bytes[op->verb] += moved_bytes(op);
-    uint64_t what = (uint64_t)client->actor << 32 | (uint64_t)op->verb << 8 | (uint64_t)outcome;
-    virtual_loop_mix(store->loop, hash ^ what);
-    virtual_loop_mix(store->loop, moved_bytes(op) + (uint64_t)op->page.count);
+    virtual_loop_mix(store->loop, hash ^ content_of(client->actor, op));
     if (store->observer.applied != NULL)
         store->observer.applied(store->observer.context, now_ns, client->actor, op, outcome);
 }
@@ -206,7 +217,6 @@ static void answer(struct flight *flight)
     flight->op = NULL;
     flight->next_free = client->free;
     client->free = flight;
-    op->store_private = NULL;
     op->done(op, op->context);
 }
 
@@ -297,11 +307,11 @@ static void transfer_done(struct flow *flow)
 static struct flight *flight_take(struct virtual_client *client)
 {
     if (client->free == NULL) {
-        struct flight_chunk *chunk = memory_make(1, sizeof(*chunk));
+        struct flight_chunk *chunk = memory_make_aligned(CACHE_LINE, 1, sizeof(*chunk));
         chunk->next = client->chunks;
         client->chunks = chunk;
         for (size_t i = 0; i < FLIGHT_CHUNK; i++) {
-            struct flight *flight = &chunk->flights[i];
+            struct flight *flight = &chunk->items[i].flight;
             timer_init(&flight->timer, fire, flight);
             flight->client = client;
             flight->client_flow.user = flight;
@@ -320,11 +330,9 @@ static void client_submit(struct store *base, struct store_op *op)
     struct virtual_client *client = (struct virtual_client *)base;
     struct virtual_store *store = client->owner;
     assert(op->verb < STORE_VERB_COUNT);
-    assert(op->store_private == NULL);
     struct flight *flight = flight_take(client);
     const struct latency *latency = &store->latency[op->verb];
     uint64_t bytes = is_put(op->verb) ? op->body.bytes : 0;
-    op->store_private = flight;
     flight->op = op;
     flight->phase = FLIGHT_SENT;
     flight->sent_ns = store->loop->now_ns;
@@ -341,10 +349,8 @@ static void flight_drop(struct flight *flight)
     loop_timer_cancel(&store->loop->loop, &flight->timer);
     link_drop(&flight->client->link, &flight->client_flow);
     link_drop(&store->link, &flight->store_flow);
-    if (flight->op != NULL) {
+    if (flight->op != NULL)
         store_op_release(flight->op);
-        flight->op->store_private = NULL;
-    }
 }
 
 static void client_close(struct store *base)
@@ -352,7 +358,7 @@ static void client_close(struct store *base)
     struct virtual_client *client = (struct virtual_client *)base;
     for (struct flight_chunk *chunk = client->chunks; chunk != NULL; chunk = chunk->next) {
         for (size_t i = 0; i < FLIGHT_CHUNK; i++)
-            flight_drop(&chunk->flights[i]);
+            flight_drop(&chunk->items[i].flight);
     }
     while (client->chunks != NULL) {
         struct flight_chunk *chunk = client->chunks;
@@ -447,6 +453,24 @@ struct virtual_store_counters virtual_store_counters(const struct virtual_store 
 uint32_t virtual_store_objects(const struct virtual_store *store)
 {
     return store->objects.count;
+}
+
+void virtual_store_peek_many(const struct virtual_store *store,
+                             const struct virtual_store_key *keys, size_t count,
+                             const struct body **bodies)
+{
+    uint64_t hashes[VIRTUAL_STORE_PEEK_MAX];
+    assert(count <= VIRTUAL_STORE_PEEK_MAX);
+    for (size_t i = 0; i < count; i++) {
+        hashes[i] = object_table_hash(keys[i].text);
+        object_table_prefetch_slot(&store->objects, hashes[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        object_table_prefetch_object(&store->objects, hashes[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct object *object = object_table_find(&store->objects, keys[i].text, hashes[i]);
+        bodies[i] = object == NULL ? NULL : &object->body;
+    }
 }
 
 const struct body *virtual_store_peek(const struct virtual_store *store, const char *key)

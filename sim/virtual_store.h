@@ -49,6 +49,12 @@ struct virtual_store_counters {
     uint64_t throttled;
 };
 
+#define VIRTUAL_STORE_PEEK_MAX 32
+
+struct virtual_store_key {
+    char text[STORE_KEY_MAX];
+};
+
 struct virtual_store;
 
 /* NULL if the options can be used, else what is wrong: one static line. */
@@ -65,5 +71,9 @@ struct virtual_store_counters virtual_store_counters(const struct virtual_store 
 uint32_t virtual_store_objects(const struct virtual_store *store);
 /* The object's body as it is now, borrowed until the loop runs on; NULL if there is none. */
 const struct body *virtual_store_peek(const struct virtual_store *store, const char *key);
+/* The same for several keys at once, which hides the waits for memory. */
+void virtual_store_peek_many(const struct virtual_store *store,
+                             const struct virtual_store_key *keys, size_t count,
+                             const struct body **bodies);
 
 #endif
