@@ -35,6 +35,27 @@ static void fencing_attempt_without_an_answer_that_landed_is_won(void)
     world_close(world);
 }
 
+static void take_over_and_move_on(struct scripted_store *store, void *world)
+{
+    world_take_over(store, world);
+    world_chain_moves_on(store, world);
+}
+
+static void fencing_attempt_that_may_have_been_fenced_since_does_not_fence_back(void)
+{
+    struct world *world = world_open(8);
+    /* Version 2 is mine; before it is read back somebody fences, and it is deleted. */
+    world_script(world,
+                 (struct rule){CREATE_VERSION, .version = 2, .times = 1, ANSWER(STORE_UNKNOWN)});
+    world_script(world, (struct rule){READ_VERSION, .version = 2, .times = 1,
+                                      .before = take_over_and_move_on});
+    struct machine *machine = world_start(world, 0);
+    world_until_ended(machine);
+    CU_ASSERT_EQUAL(machine->end, PRODUCER_FENCED);
+    CU_ASSERT_EQUAL(machine->won + machine->lost, 0);
+    world_close(world);
+}
+
 static void lost_fencing_attempt_is_tried_again(void)
 {
     struct world *world = world_open(3);
@@ -162,6 +183,7 @@ static void of_two_incarnations_exactly_one_survives(void)
 const struct harness_test commit_rebase_tests[] = {
     HARNESS_TEST(restarted_producer_fences_and_resumes_at_the_exact_offset),
     HARNESS_TEST(fencing_attempt_without_an_answer_that_landed_is_won),
+    HARNESS_TEST(fencing_attempt_that_may_have_been_fenced_since_does_not_fence_back),
     HARNESS_TEST(lost_fencing_attempt_is_tried_again),
     HARNESS_TEST(higher_epoch_fences),
     HARNESS_TEST(fenced_between_search_and_create),

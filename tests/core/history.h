@@ -38,7 +38,7 @@ struct history {
     uint32_t life_count;
     uint64_t zombies;
     uint64_t floor_step; /* highest that any floor named: a lower floor's step counts too */
-    char problem[256]; /* the first; empty: none */
+    char problem[256];   /* the first; empty: none */
 };
 
 /* Watches the store from now on. */

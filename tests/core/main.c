@@ -2,12 +2,18 @@
 #include "tests/harness.h"
 
 extern const struct harness_test commit_tests[];
+extern const struct harness_test commit_find_tests[];
 extern const struct harness_test commit_rebase_tests[];
+extern const struct harness_test producer_tests[];
+extern const struct harness_test driver_tests[];
 extern const struct harness_test swarm_tests[];
 
 static const struct harness_suite suites[] = {
     {"commit", commit_tests},
+    {"commit_find", commit_find_tests},
     {"commit_rebase", commit_rebase_tests},
+    {"producer", producer_tests},
+    {"driver", driver_tests},
     {"swarm", swarm_tests},
 };
 

@@ -253,7 +253,10 @@ static void fence(struct world *world, uint32_t producer)
     if (old)
         state = *old;
     state.epoch++;
-    state.incarnation = random_incarnation(&world->random);
+    if (producer == FOREIGNER)
+        state.incarnation = (struct incarnation){{FOREIGNER}};
+    else
+        state.incarnation = random_incarnation(&world->random);
     world_commit_state(world, &state);
     manifest_release(base);
 }
