@@ -29,7 +29,7 @@ static bool is_component(const struct object_index *index, const char *key, size
     return index->component_bytes == bytes && memcmp(index->component, key, bytes) == 0;
 }
 
-static uint32_t index_find_or_make(struct object_table *table, const char *key)
+uint32_t object_index_of(struct object_table *table, const char *key)
 {
     size_t bytes = component_of(key);
     uint32_t last = table->index_last;
@@ -49,9 +49,8 @@ static uint32_t index_find_or_make(struct object_table *table, const char *key)
     return table->index_last = table->index_count++;
 }
 
-void object_index_add(struct object_table *table, struct object *object)
+void object_index_add(struct object_table *table, const struct object *object)
 {
-    object->index = index_find_or_make(table, object->key);
     struct object_index *index = &table->indexes[object->index];
     if (index->count == index->capacity) {
         index->capacity = index->capacity == 0 ? 64 : index->capacity * 2;

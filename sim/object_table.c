@@ -9,7 +9,7 @@
 #include "sim/object_index.h"
 
 #define SLOTS_FIRST 1024
-#define KEY_BLOCK_BYTES ((size_t)1 << 18)
+#define KEY_BLOCK_BYTES ((size_t)1 << 14)
 
 struct key_block {
     struct key_block *next;
@@ -25,26 +25,31 @@ static size_t key_class(size_t key_bytes)
     return class;
 }
 
-static char *key_copy(struct object_table *table, const char *key)
+static char *key_make(struct object_table *table, struct object_index *index, size_t size)
+{
+    if (index->key_left < size) {
+        struct key_block *block = memory_resize(NULL, 1, sizeof(*block) + KEY_BLOCK_BYTES);
+        block->next = table->blocks;
+        table->blocks = block;
+        index->key_next = block->bytes;
+        index->key_left = KEY_BLOCK_BYTES;
+    }
+    char *key = index->key_next;
+    index->key_next += size;
+    index->key_left -= size;
+    return key;
+}
+
+static char *key_copy(struct object_table *table, struct object_index *index, const char *key)
 {
     size_t key_bytes = strlen(key) + 1;
     size_t class = key_class(key_bytes);
-    size_t size = class * KEY_CLASS_BYTES;
     char *copy = table->key_free[class];
-    if (copy != NULL) {
+    if (copy != NULL)
         memcpy(&table->key_free[class], copy, sizeof(void *));
-    } else {
-        if (table->block_left < size) {
-            struct key_block *block = memory_resize(NULL, 1, sizeof(*block) + KEY_BLOCK_BYTES);
-            block->next = table->blocks;
-            table->blocks = block;
-            table->block_left = KEY_BLOCK_BYTES;
-        }
-        copy = table->blocks->bytes + (KEY_BLOCK_BYTES - table->block_left);
-        table->block_left -= size;
-    }
-    memcpy(copy, key, key_bytes);
-    return copy;
+    else
+        copy = key_make(table, index, class * KEY_CLASS_BYTES);
+    return memcpy(copy, key, key_bytes);
 }
 
 static void key_free(struct object_table *table, char *key)
@@ -56,18 +61,24 @@ static void key_free(struct object_table *table, char *key)
 
 /* ---- objects ---- */
 
-static uint32_t object_make(struct object_table *table)
+static uint32_t object_make(struct object_table *table, struct object_index *index)
 {
     if (table->spare_count > 0)
         return table->spare[--table->spare_count];
-    assert(table->ids < OBJECT_TABLE_MAX);
-    if (table->ids == table->chunk_count * OBJECT_CHUNK) {
-        size_t count = table->chunk_count + 1;
-        table->chunks = memory_resize(table->chunks, count, sizeof(*table->chunks));
+    if (index->ids_left == 0) {
+        assert(table->chunk_count < OBJECT_TABLE_MAX / OBJECT_CHUNK);
+        if (table->chunk_count == table->chunk_capacity) {
+            table->chunk_capacity = table->chunk_capacity == 0 ? 64 : table->chunk_capacity * 2;
+            table->chunks =
+                memory_resize(table->chunks, table->chunk_capacity, sizeof(*table->chunks));
+        }
+        index->next_id = table->chunk_count * OBJECT_CHUNK;
+        index->ids_left = OBJECT_CHUNK;
         table->chunks[table->chunk_count++] =
             memory_make_aligned(_Alignof(struct object), OBJECT_CHUNK, sizeof(struct object));
     }
-    return table->ids++;
+    index->ids_left--;
+    return index->next_id++;
 }
 
 void object_table_recycle(struct object_table *table, uint32_t id)
@@ -119,7 +130,7 @@ void object_table_init(struct object_table *table)
 
 void object_table_deinit(struct object_table *table)
 {
-    for (uint32_t id = 0; id < table->ids; id++)
+    for (uint32_t id = 0; id < table->chunk_count * OBJECT_CHUNK; id++)
         body_release(&object_table_at(table, id)->body);
     for (uint32_t i = 0; i < table->chunk_count; i++)
         free(table->chunks[i]);
@@ -178,9 +189,12 @@ struct object *object_table_add(struct object_table *table, const char *key, uin
 {
     if (table->count >= table->slot_mask / 2)
         slots_grow(table);
-    uint32_t id = object_make(table);
+    uint32_t number = object_index_of(table, key);
+    struct object_index *index = &table->indexes[number];
+    uint32_t id = object_make(table, index);
     struct object *object = object_table_at(table, id);
-    *object = (struct object){.key = key_copy(table, key), .hash = (uint32_t)hash, .id = id};
+    *object = (struct object){
+        .key = key_copy(table, index, key), .hash = (uint32_t)hash, .index = number, .id = id};
     slot_put(table, (struct object_slot){(uint32_t)hash, id + 1});
     object_index_add(table, object);
     table->count++;

@@ -14,7 +14,7 @@
 #include "core/store.h"
 
 #define OBJECT_TABLE_MAX (UINT32_C(1) << 30) /* objects */
-#define OBJECT_CHUNK 4096                    /* objects made at once */
+#define OBJECT_CHUNK 256                     /* objects made at once, of one component */
 #define KEY_CLASS_BYTES 8
 #define KEY_CLASSES (STORE_KEY_MAX / KEY_CLASS_BYTES + 1)
 
@@ -41,6 +41,11 @@ struct object_index {
     uint32_t removed;
     uint32_t capacity;
     uint32_t cursor; /* of the listing in progress */
+    /* New objects and keys come from memory of the component's own, so that a listing reads on. */
+    uint32_t next_id;
+    uint32_t ids_left;
+    char *key_next;
+    size_t key_left; /* bytes */
 };
 
 struct object_table {
@@ -49,7 +54,7 @@ struct object_table {
     uint32_t count; /* live objects */
     struct object **chunks;
     uint32_t chunk_count;
-    uint32_t ids;    /* ever made */
+    uint32_t chunk_capacity;
     uint32_t *spare; /* ids to be used again */
     uint32_t spare_count;
     uint32_t spare_capacity;
@@ -59,7 +64,6 @@ struct object_table {
     uint32_t *scratch;
     uint32_t scratch_capacity;
     struct key_block *blocks; /* memory of the keys */
-    size_t block_left;        /* bytes in the newest block */
     void *key_free[KEY_CLASSES];
 };
 
