@@ -1,6 +1,12 @@
 /* main.c - the tests of the core. */
 #include "tests/harness.h"
 
+extern const struct harness_test name_tests[];
+extern const struct harness_test random_tests[];
+extern const struct harness_test batch_queue_tests[];
+extern const struct harness_test state_table_tests[];
+extern const struct harness_test manifest_tests[];
+extern const struct harness_test manifest_codec_tests[];
 extern const struct harness_test commit_tests[];
 extern const struct harness_test commit_find_tests[];
 extern const struct harness_test commit_rebase_tests[];
@@ -9,6 +15,12 @@ extern const struct harness_test driver_tests[];
 extern const struct harness_test swarm_tests[];
 
 static const struct harness_suite suites[] = {
+    {"name", name_tests},
+    {"random", random_tests},
+    {"batch_queue", batch_queue_tests},
+    {"state_table", state_table_tests},
+    {"manifest", manifest_tests},
+    {"manifest_codec", manifest_codec_tests},
     {"commit", commit_tests},
     {"commit_find", commit_find_tests},
     {"commit_rebase", commit_rebase_tests},
