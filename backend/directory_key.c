@@ -26,6 +26,8 @@ bool directory_key_component(const char *name, size_t bytes)
 {
     if (bytes == 0 || (bytes == 1 && name[0] == '.') || (bytes == 2 && memcmp(name, "..", 2) == 0))
         return false;
+    if (bytes >= 4 && memcmp(name, ".nfs", 4) == 0)
+        return false; /* what an NFS client calls a file that was deleted while open */
     for (size_t i = 0; i < bytes; i++) {
         if (!byte_allowed(name[i]) || name[i] == '/')
             return false;

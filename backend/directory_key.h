@@ -1,8 +1,8 @@
 /* directory_key.h - which keys a directory can hold, and the paths that they become.
  *
  * A key is 1 to STORE_KEY_MAX - 1 bytes of printable ASCII (0x21 to 0x7e) except '+' and '\', in
- * components parted by single '/'. No component is empty, "." or "..", and the first is not
- * DIRECTORY_TEMP_FOLDER. Pure functions. */
+ * components parted by single '/'. No component is empty, "." or "..", or starts with ".nfs", and
+ * the first is not DIRECTORY_TEMP_FOLDER. Pure functions. */
 #ifndef BACKEND_DIRECTORY_KEY_H
 #define BACKEND_DIRECTORY_KEY_H
 
@@ -20,7 +20,7 @@
     X(DIRECTORY_KEY_EMPTY, "it is empty")                                                          \
     X(DIRECTORY_KEY_LONG, "it is too long")                                                        \
     X(DIRECTORY_KEY_BYTE, "it holds a byte that is not printable ASCII, a space, '+' or '\\'")     \
-    X(DIRECTORY_KEY_COMPONENT, "a part between slashes is empty, '.' or '..'")                     \
+    X(DIRECTORY_KEY_COMPONENT, "a part between slashes is empty, '.', '..' or starts with '.nfs'") \
     X(DIRECTORY_KEY_RESERVED, "it names the folder of unfinished writes")
 
 enum directory_key_error {

@@ -43,7 +43,7 @@ static bool starts_with(const char *text, const char *prefix)
 /* Whether the key, or a key of the folder, could be in the page. */
 static bool wanted(const struct store_op *op, const char *key, bool folder)
 {
-    bool in_prefix = starts_with(key, op->key) || (folder && starts_with(op->key, key));
+    bool in_prefix = starts_with(key, op->key); /* the walk began in the prefix's folder */
     bool is_after = strcmp(key, op->after) > 0 || (folder && starts_with(op->after, key));
     return in_prefix && is_after;
 }

@@ -30,6 +30,7 @@ static void keys_are_judged(void)
         {"a/../b", DIRECTORY_KEY_COMPONENT},
         {"a/./b", DIRECTORY_KEY_COMPONENT},
         {"a/..", DIRECTORY_KEY_COMPONENT},
+        {"a/.nfs0001", DIRECTORY_KEY_COMPONENT},
         {"a+b", DIRECTORY_KEY_BYTE},
         {"a b", DIRECTORY_KEY_BYTE},
         {"a\\b", DIRECTORY_KEY_BYTE},

@@ -170,6 +170,7 @@ static void ranges(const struct store_battery *battery)
     get_range(battery, "range/key", 0, 1, "0", 10);
     get_range(battery, "range/key", 2, 3, "234", 10);
     get_range(battery, "range/key", 4, 0, "456789", 10);
+    get_range(battery, "range/key", 2, 7, "2345678", 10);
     get_range(battery, "range/key", 7, 3, "789", 10);
     get_range(battery, "range/key", 7, 100, "789", 10);
     get_range(battery, "range/key", 10, 1, "", 10);
