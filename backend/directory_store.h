@@ -7,30 +7,36 @@
  *
  * Method: an object is written to a temporary file, which is synced, and then gets its name in one
  * step: by link(2) for PUT_IF_ABSENT (one winner, whoever races), by rename(2) for PUT. The folder,
- * and those above it, are synced before the answer. So with DIRECTORY_SYNC:
- *   - an object is visible whole or not at all, at any time, also after kill -9 or power loss;
- *   - OK means: durable. For an object made by PUT_IF_ABSENT, EXISTS and a GET's answer mean it
- * too: while its writer may not have synced the folder yet (the file has two names), they sync it
- * first.
- *   - FAILED: not applied (a reading: no answer), whatever the disk does later. UNKNOWN: it may
- * have been; the error says why. Nothing is sent again by the store.
+ * and those above it, are synced before the answer. With DIRECTORY_SYNC, then:
+ *
+ *   - An object is visible whole or not at all, at any time, also after kill -9 or power loss.
+ *   - OK means durable. For an object made by PUT_IF_ABSENT, EXISTS and a GET's answer mean it
+ *     too: while its writer may not have synced the folder yet (the file has two names), they
+ *     sync it first.
+ *   - FAILED: not applied, and never will be. UNKNOWN: it may have been; the error says why.
+ *     Nothing is sent again by the store.
  *   - LIST: every key is judged at some instant during the call; a page is not one instant's
- * picture. A key that was acknowledged before the call and not deleted is there.
+ *     picture. A key that was acknowledged before the call and not deleted is there. Every page
+ *     reads the whole folder: about half a microsecond an entry.
  *   - DELETE is OK when the key is absent, and durable when it removed something.
  *
- * ext4 and xfs (local): all of that, given a disk that honours flushes.
- * NFS (v3, v4): link and rename are atomic on the server. An answer that was lost and asked for
- * again can say EEXIST or ENOENT though the first request was applied: the number of names of the
- * temporary file (2: linked), asked from the server, decides; where it cannot be had the answer is
- * UNKNOWN, which the protocol settles by reading the version. Listings, and the absence of a name,
- * may be stale for as long as attributes are cached (acdirmax, 60 s; mount with lookupcache=none
- * and actimeo=0 to have none of it). Stale listings cost lost attempts, not safety: a producer that
+ * ext4 and xfs (local): all of that, given a disk that honours flushes. Power loss is not tried by
+ * the tests; kill -9 is, at every step and at random.
+ *
+ * NFS (v3, v4; not tried by the tests): link and rename are atomic on the server. An answer that
+ * was lost and asked for again can say EEXIST or ENOENT though the first request was applied: the
+ * number of names of the temporary file (2: linked), asked from the server, decides; where it
+ * cannot be had the answer is UNKNOWN, which the protocol settles by reading the version. Listings,
+ * and the absence of a name, may be stale for as long as attributes are cached (acdirmax, 60 s;
+ * lookupcache=none and actimeo=0 turn that off). Stale listings cost lost attempts, not safety: who
  * missed the newest version gets EXISTS and reads on. But the rule "a version counts only if a
- * floor read afterwards is at or below it" needs fresh listings: with caching, reclaim only what is
- * older than the caching time. Not tried by the tests. Lustre: coherent between clients, so as
- * local; link across MDTs (striped or remote directories) needs 2.4 or later. Mount without
- * localflock concerns: no locks are used. Not tried by the tests. File systems without hard links
- * (vfat, exfat, some FUSE and SMB mounts) are refused at open.
+ * floor read afterwards is at or below it" needs fresh listings: where something is reclaimed,
+ * mount with actimeo=0.
+ *
+ * Lustre (not tried by the tests): clients are coherent, so as local. No locks are used: flock and
+ * localflock do not matter. Links between folders on different metadata targets need Lustre 2.4.
+ *
+ * File systems without hard links (vfat, exfat, some FUSE and SMB mounts) are refused at open.
  *
  * Nothing here blocks, except open and close: file work runs on the loop's workers. A store belongs
  * to the loop's thread and must not be used after fork. Bodies are BODY_BYTES; other kinds are a
