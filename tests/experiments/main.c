@@ -15,6 +15,9 @@ extern const struct harness_test runner_tests[];
 extern const struct harness_test table_tests[];
 extern const struct harness_test query_tests[];
 extern const struct harness_test progress_tests[];
+extern const struct harness_test figure_tests[];
+extern const struct harness_test reproduce_tests[];
+extern const struct harness_test live_tests[];
 
 static const struct harness_suite suites[] = {
     {"units", units_tests},
@@ -31,6 +34,9 @@ static const struct harness_suite suites[] = {
     {"table", table_tests},
     {"query", query_tests},
     {"progress", progress_tests},
+    {"figure", figure_tests},
+    {"reproduce", reproduce_tests},
+    {"live", live_tests},
 };
 
 int main(int argc, char **argv)
