@@ -1,6 +1,7 @@
 /* driver_test.c - effects in their order, and callbacks that stop or close the driver. */
 #include "core/driver.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "tests/core/world.h"

@@ -7,6 +7,11 @@ extern const struct harness_test batch_queue_tests[];
 extern const struct harness_test state_table_tests[];
 extern const struct harness_test manifest_tests[];
 extern const struct harness_test manifest_codec_tests[];
+extern const struct harness_test codec_store_tests[];
+extern const struct harness_test store_tests[];
+extern const struct harness_test tgb_tests[];
+extern const struct harness_test estimator_tests[];
+extern const struct harness_test policy_tests[];
 extern const struct harness_test commit_tests[];
 extern const struct harness_test commit_find_tests[];
 extern const struct harness_test commit_rebase_tests[];
@@ -21,6 +26,11 @@ static const struct harness_suite suites[] = {
     {"state_table", state_table_tests},
     {"manifest", manifest_tests},
     {"manifest_codec", manifest_codec_tests},
+    {"codec_store", codec_store_tests},
+    {"store", store_tests},
+    {"tgb", tgb_tests},
+    {"estimator", estimator_tests},
+    {"policy", policy_tests},
     {"commit", commit_tests},
     {"commit_find", commit_find_tests},
     {"commit_rebase", commit_rebase_tests},
