@@ -92,8 +92,12 @@ static void print_estimate(struct curve_estimate estimate, FILE *markdown)
         fprintf(markdown, " %s (%s to %s) |", value, low, high);
 }
 
-static const char *judge_ratio(struct curve_estimate ratio)
+/* How a curve's age compares with the reference's at the same success. */
+static const char *judge(const struct curve *curve, const struct curve *against, double success)
 {
+    struct curve_estimate ratio = curve_age_ratio(curve, against, success);
+    if (!isfinite(curve_age_at(curve, success).value))
+        return "not reached";
     if (!isfinite(ratio.low + ratio.high))
         return "not known";
     return ratio.high < 1 ? "fresher" : ratio.low > 1 ? "older" : "no difference shown";
@@ -115,8 +119,7 @@ static void write_ages(const struct figure_page *page, int hour, size_t referenc
             if (i == reference)
                 fprintf(markdown, " - |");
             else
-                fprintf(markdown, " %s |",
-                        judge_ratio(curve_age_ratio(&curve, &against, targets[k])));
+                fprintf(markdown, " %s |", judge(&curve, &against, targets[k]));
         }
         curve_free(&curve);
     }
@@ -218,27 +221,27 @@ static void frontier_detail(const struct figure_page *page, FILE *markdown)
     }
 }
 
-/* Names of the groups that compare in this way with the reference; "none". */
-static void print_groups(const struct figure_page *page, int hour, const char *judgement,
-                         FILE *text)
+/* "fresher: none; older: aimd; ..." at this success, in the order of the words. */
+static void print_groups(const struct figure_data *data, int hour, double success, FILE *text)
 {
-    double targets[TARGET_COUNT];
-    const struct figure_data *data = page->data;
+    static const char *const words[] = {"fresher", "older", "no difference shown", "not known",
+                                        "not reached"};
     size_t reference = reference_group(data);
     struct curve against;
-    size_t printed = 0;
-    targets_of(page, targets);
     curve_read(data, reference, hour, &against);
-    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i)) {
-        struct curve curve;
-        curve_read(data, i, hour, &curve);
-        struct curve_estimate ratio = curve_age_ratio(&curve, &against, targets[TARGET_COUNT - 1]);
-        if (i != reference && strcmp(judge_ratio(ratio), judgement) == 0)
-            fprintf(text, "%s%s", printed++ > 0 ? ", " : "", data->arms[i].group);
-        curve_free(&curve);
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+        size_t printed = 0;
+        for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i)) {
+            struct curve curve;
+            curve_read(data, i, hour, &curve);
+            if (i != reference && strcmp(judge(&curve, &against, success), words[k]) == 0)
+                fprintf(text, "%s%s", printed++ > 0 ? ", " : "", data->arms[i].group);
+            curve_free(&curve);
+        }
+        fprintf(text, "%s (%s)%s", printed > 0 ? "" : "none", words[k],
+                k + 1 < sizeof words / sizeof words[0] ? "; " : "\n");
     }
     curve_free(&against);
-    fprintf(text, "%s", printed > 0 ? "" : "none");
 }
 
 static void frontier_headline(const struct figure_page *page, FILE *text)
@@ -249,17 +252,11 @@ static void frontier_headline(const struct figure_page *page, FILE *text)
     targets_of(page, targets);
     if (late == 0 || reference == page->data->arm_count)
         return;
-    fprintf(text,
-            "at %.1f %% success in hour %d, against %s: fresher: ", 100 * targets[TARGET_COUNT - 1],
-            late, page->data->arms[reference].group);
-    print_groups(page, late, "fresher", text);
-    fprintf(text, "; older: ");
-    print_groups(page, late, "older", text);
-    fprintf(text, ";\nno difference shown: ");
-    print_groups(page, late, "no difference shown", text);
-    fprintf(text, "; not reached or not known: ");
-    print_groups(page, late, "not known", text);
-    fprintf(text, "\n");
+    for (size_t k = TARGET_COUNT - 2; k < TARGET_COUNT; k++) {
+        fprintf(text, "at %.1f %% success in hour %d, age against %s: ", 100 * targets[k], late,
+                page->data->arms[reference].group);
+        print_groups(page->data, late, targets[k], text);
+    }
 }
 
 const struct figure figure_frontier = {

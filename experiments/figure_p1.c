@@ -7,6 +7,7 @@
 #include "experiments/figure_text.h"
 #include "experiments/paper_rules.h"
 
+#define QUANTITIES 7                    /* success and the others */
 #define WINDOW_NS INT64_C(900000000000) /* of one point; in whole bins, at least one */
 
 /* ---- points ------------------------------------------------------------------------------------
@@ -86,8 +87,11 @@ static double window_s(const struct figure_arm *arm)
     return (double)(bin_ns * (bins > 0 ? bins : 1)) / 1e9;
 }
 
-static void plot_arm(const struct figure_data *data, const struct figure_arm *arm, FILE *points)
+/* Adds what was measured at all to `measured`: success, then the others. */
+static void plot_arm(const struct figure_data *data, const struct figure_arm *arm,
+                     bool measured[QUANTITIES], FILE *points)
 {
+    struct statistics_mean mean;
     struct columns columns;
     double step_s = window_s(arm);
     double end_s = (double)arm->config.run.duration_ns / 1e9;
@@ -98,11 +102,15 @@ static void plot_arm(const struct figure_data *data, const struct figure_arm *ar
     for (size_t i = 0; i < 6; i++)
         figure_series_read(data, arm, others[i].name, &columns.others[i]);
     for (double from_s = 0; from_s < end_s; from_s += step_s) {
-        fprintf(points, "%.6g", (from_s + step_s / 2) / 3600);
-        points_mean(points, window_success(&columns, from_s, from_s + step_s, seeds), 100);
-        for (size_t i = 0; i < 6; i++)
-            points_mean(points, window_other(&columns.others[i], from_s, from_s + step_s, seeds),
-                        others[i].scale);
+        fprintf(points, "%.6g", (from_s + fmin(from_s + step_s, end_s)) / 2 / 3600);
+        mean = window_success(&columns, from_s, from_s + step_s, seeds);
+        measured[0] = measured[0] || mean.count > 0;
+        points_mean(points, mean, 100);
+        for (size_t i = 0; i < 6; i++) {
+            mean = window_other(&columns.others[i], from_s, from_s + step_s, seeds);
+            measured[i + 1] = measured[i + 1] || mean.count > 0;
+            points_mean(points, mean, others[i].scale);
+        }
         fprintf(points, "\n");
     }
     figure_series_free(&columns.won);
@@ -116,6 +124,7 @@ static void p1_plot(const struct figure_page *page, FILE *points, FILE *variable
 {
     const struct figure_data *data = page->data;
     char window[TEXT_MAX];
+    bool measured[QUANTITIES] = {false};
     fprintf(points, "# hour, then mean, low and high of success_%%");
     for (size_t i = 0; i < 6; i++)
         fprintf(points, " %s", others[i].name);
@@ -136,8 +145,12 @@ static void p1_plot(const struct figure_page *page, FILE *points, FILE *variable
             (double)data->arms[0].config.run.duration_ns / 3.6e12, window);
     for (size_t i = 0; i < data->arm_count; i++) {
         fprintf(points, "%s# %s\n", i > 0 ? "\n\n" : "", data->arms[i].name);
-        plot_arm(data, &data->arms[i], points);
+        plot_arm(data, &data->arms[i], measured, points);
     }
+    fprintf(variables, "measured = '");
+    for (size_t i = 0; i < QUANTITIES; i++)
+        fprintf(variables, "%s%d", i > 0 ? " " : "", measured[i]);
+    fprintf(variables, "'\n");
 }
 
 /* ---- tables ------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 /* figure_sensitivity.c - one assumption changed at a time: how much the findings depend on it. */
+#include <math.h>
 #include <string.h>
 
 #include "experiments/figure.h"
@@ -53,6 +54,22 @@ static void plot_group(const struct figure_data *data, size_t first, int hour, F
     }
 }
 
+/* The lowest means of both hours, in percent: what all panels of a row begin a little below. */
+static void write_floors(const struct figure_data *data, struct rule_hours hours, FILE *variables)
+{
+    double success = 1;
+    double share = 1;
+    for (size_t i = 0; i < data->arm_count; i++) {
+        for (int k = 0; k < 2; k++) {
+            const struct figure_arm *arm = &data->arms[i];
+            int hour = k == 0 ? hours.early : hours.late;
+            success = fmin(success, figure_hour_mean(data, arm, "success", hour).mean);
+            share = fmin(share, offered_share(data, arm, hour).mean);
+        }
+    }
+    fprintf(variables, "lowest_success = %.9g\nlowest_share = %.9g\n", 100 * success, 100 * share);
+}
+
 static void sensitivity_plot(const struct figure_page *page, FILE *points, FILE *variables)
 {
     const struct figure_data *data = page->data;
@@ -64,10 +81,12 @@ static void sensitivity_plot(const struct figure_page *page, FILE *points, FILE 
         char name[16];
         plot_group(data, i, hours.early, points);
         plot_group(data, i, hours.late, points);
-        snprintf(name, sizeof name, "label_%zu", ++groups);
+        fprintf(variables, "count_%zu = %zu\n", ++groups, curve_group_end(data, i) - i);
+        snprintf(name, sizeof name, "label_%zu", groups);
         variable_text(variables, name, label_of(data->arms[i].sweep_key));
     }
     fprintf(points, "\n");
+    write_floors(data, hours, variables);
     fprintf(variables, "group_count = %zu\nearly_hour = %d\nlate_hour = %d\n", groups, hours.early,
             hours.late);
 }

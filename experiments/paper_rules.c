@@ -185,7 +185,7 @@ void rule_losses_describe(const struct reported *reported, struct rule_hours hou
     snprintf(sentence, RULE_SENTENCE_MAX,
              "success: below %.1f %% in an hour (reported less %.1f points); steady success: more "
              "than %.1f points below hour %d; MB/s: below %.0f %% of the offered rate in an hour; "
-             "age: median above %.0f times that of hour %d; fairness: Jain's index of an hour's "
+             "age: median above %.1f times that of hour %d; fairness: Jain's index of an hour's "
              "committed bytes below %.2f. Something is given up from the first hour whose whole "
              "95 %% interval is beyond the limit.",
              success_limit(reported), points_limit(reported), points_limit(reported), hours.early,

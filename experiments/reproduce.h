@@ -20,7 +20,7 @@ struct reproduce {
 MUST_USE bool reproduce_figure(const struct reproduce *reproduce, const struct figure *figure,
                                uint64_t seeds, FILE *headlines, struct diagnostic *diagnostic);
 
-/* Rewrites the table of all reported numbers. */
+/* Rewrites the table of all reported numbers, if the database holds P1. */
 MUST_USE bool reproduce_summary(const struct reproduce *reproduce, struct diagnostic *diagnostic);
 
 #endif

@@ -18,13 +18,20 @@ do for [g=1:group_count] {
 }
 style(g) = int(word(styles, g))
 
+# Success on a scale of conflicts, so that 90, 95 and 99 % are told apart; above 99.8 % is drawn there.
+y_of(v) = -log10(v > 99.8 ? 0.2 : 100 - v)
+set ytics ('0' y_of(0), '50' y_of(50), '70' y_of(70), '80' y_of(80), '90' y_of(90), '95' y_of(95), '98' y_of(98), \
+    '99' y_of(99), '≥ 99.8' y_of(99.8))
+
+# One x axis for both panels.
+stats points using 3 nooutput name 'AGE'
 set multiplot
 do for [h=0:1] {
     unset label; unset arrow
     if (h == 0) {
         set label 1 title_text at screen 0.02,0.965 left font ',19'
         set label 2 caption at screen 0.02,0.925 left textcolor rgb '#444444'
-        set label 3 'Each point is one constant; larger ring: its default. Bars: 95 % intervals over seeds, in both directions. Up and to the left is better.' \
+        set label 3 'Each point is one value of the constant; ring: its default. Bars: 95 % intervals over seeds. Up and to the left is better.' \
             at screen 0.02,0.896 left textcolor rgb '#444444'
         do for [g=1:group_count] {
             x = 0.04 + ((g - 1) % 3) * 0.32
@@ -33,19 +40,19 @@ do for [h=0:1] {
             set label 10+g word(groups, g).': '.word(swept, g) at screen x+0.052,y left
         }
     }
-    set lmargin at screen 0.075 + 0.485 * h; set rmargin at screen 0.495 + 0.485 * h
+    set lmargin at screen 0.090 + 0.485 * h; set rmargin at screen 0.500 + 0.485 * h
     set tmargin at screen 0.825; set bmargin at screen 0.215
     set logscale x
-    set xrange [*:*]
-    set yrange [0:100]
-    set ylabel 'commit success of the hour, %' offset 1,0
-    if (h == 1) { unset ylabel }
-    set xlabel 'median age of a batch when it becomes visible, s (log scale)'
+    set xrange [0.6*AGE_min:1.6*AGE_max]
+    set yrange [y_of(0):y_of(99.8)+0.03]
+    set ylabel 'commit success of the hour, %  (log scale of conflicts)' offset 1.5,0
+    if (h == 1) { unset ylabel; set format y '' }
+    set xlabel 'median age of a batch when visible, s (log scale)'
     set title sprintf('Hour %d', h == 0 ? 1 : late_hour) offset 0,-0.5 font ',14'
-    set label 9 sprintf('reported %.1f %%', reported_success) at graph 0.02, first reported_success-3.5 left textcolor rgb '#333333' front boxed
-    plot reported_success with lines ls 20, \
-         for [g=1:group_count] points index h*group_count+g-1 using 3:6:4:5:7:8 with xyerrorbars lc rgb colour(style(g)) lw 1 pt 0 ps 0, \
-         for [g=1:group_count] points index h*group_count+g-1 using 3:6 with linespoints ls style(g), \
-         for [g=1:group_count] points index h*group_count+g-1 using ($2 == 1 ? $3 : NaN):6 with points pt 6 ps 2.2 lw 2 lc rgb colour(style(g))
+    set label 9 sprintf('reported %.1f %%', reported_success) at graph 0.02, first y_of(reported_success)+0.09 left textcolor rgb '#333333' front boxed
+    plot y_of(reported_success) with lines ls 20, \
+         for [g=1:group_count] points index h*group_count+g-1 using 3:(y_of($6)):($4 > 0 ? $4 : AGE_min):5:(y_of($7)):(y_of($8)) with xyerrorbars lc rgb colour(style(g)) lw 1 pt 0 ps 0, \
+         for [g=1:group_count] points index h*group_count+g-1 using 3:(y_of($6)) with linespoints ls style(g), \
+         for [g=1:group_count] points index h*group_count+g-1 using ($2 == 1 ? $3 : NaN):(y_of($6)) with points pt 6 ps 2.2 lw 2 lc rgb colour(style(g))
 }
 unset multiplot
