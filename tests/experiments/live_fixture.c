@@ -223,6 +223,28 @@ bool live_run_url(const char *scratch, const char *arm, char url[LIVE_PATH_MAX])
     return count == 1;
 }
 
+bool live_find_file(const char *folder, const char *ending, char path[LIVE_PATH_MAX])
+{
+    DIR *dir = opendir(folder);
+    bool found = false;
+    for (const struct dirent *entry = dir ? readdir(dir) : NULL; entry && !found;
+         entry = readdir(dir)) {
+        size_t length = strlen(entry->d_name);
+        if (entry->d_name[0] == '.')
+            continue;
+        live_path(path, folder, "%s", entry->d_name);
+        char below[LIVE_PATH_MAX];
+        memcpy(below, path, sizeof below);
+        found = length >= strlen(ending) &&
+                strcmp(entry->d_name + length - strlen(ending), ending) == 0;
+        if (!found && entry->d_type == DT_DIR)
+            found = live_find_file(below, ending, path);
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
 json_t *live_inspect(const char *scratch, const char *url, const char *flag, int *status)
 {
     struct live_process process;

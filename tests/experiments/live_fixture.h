@@ -53,6 +53,9 @@ int live_children_of(pid_t pid, pid_t *children, int max);
 /* The store's address and folder of the only run of an arm; false if there is not exactly one. */
 bool live_run_url(const char *scratch, const char *arm, char url[LIVE_PATH_MAX]);
 
+/* A file below a folder whose name ends so; false if there is none. */
+bool live_find_file(const char *folder, const char *ending, char path[LIVE_PATH_MAX]);
+
 /* Runs `inspect URL --json --versions 1000000` and more flags; NULL unless it printed JSON. The
  * status is its own. */
 json_t *live_inspect(const char *scratch, const char *url, const char *flag, int *status);

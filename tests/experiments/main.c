@@ -18,6 +18,7 @@ extern const struct harness_test progress_tests[];
 extern const struct harness_test figure_tests[];
 extern const struct harness_test reproduce_tests[];
 extern const struct harness_test live_tests[];
+extern const struct harness_test inspect_tests[];
 
 static const struct harness_suite suites[] = {
     {"units", units_tests},
@@ -37,6 +38,7 @@ static const struct harness_suite suites[] = {
     {"figure", figure_tests},
     {"reproduce", reproduce_tests},
     {"live", live_tests},
+    {"inspect", inspect_tests},
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,461 @@
+/* inspect_test.c - inspect on chains that break one rule each, made by hand, and on the folder of a
+ * real run that was damaged in one way each; then at random. */
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/random.h"
+#include "experiments/inspect_chain.h"
+#include "tests/experiments/live_fixture.h"
+#include "tests/harness.h"
+
+/* ---- chains made by hand ---- */
+
+#define BATCH_BYTES 1000
+
+/* What a commit of producer 0 says. */
+struct planted {
+    uint64_t sequence;
+    uint64_t end_offset;
+    uint32_t epoch;
+    uint32_t entry_epoch;
+    uint8_t incarnation;
+    uint64_t state_sequence;
+    int64_t commit_ns;
+};
+
+static const struct planted right = {
+    .sequence = 1,
+    .end_offset = BATCH_BYTES,
+    .epoch = 1,
+    .entry_epoch = 1,
+    .incarnation = 1,
+    .state_sequence = 1,
+    .commit_ns = 200,
+};
+
+static struct manifest *fencing(struct manifest *base, uint32_t producer)
+{
+    struct incarnation incarnation = {{(uint8_t)(producer + 1)}};
+    struct manifest_change change = {
+        .author = {.producer = producer, .epoch = 1, .incarnation = incarnation},
+        .state = {.producer = producer,
+                  .epoch = 1,
+                  .incarnation = incarnation,
+                  .last_commit_ns = 100,
+                  .last_commit_version = base->version + 1},
+    };
+    return manifest_append(base, &change);
+}
+
+static struct manifest *commit_of(struct manifest *base, const struct planted *planted)
+{
+    struct incarnation incarnation = {{planted->incarnation}};
+    struct manifest_entry entry = {
+        .tgb = {.sequence = planted->sequence,
+                .end_offset = planted->end_offset,
+                .incarnation = incarnation,
+                .epoch = planted->entry_epoch},
+        .tgb_bytes = BATCH_BYTES,
+    };
+    struct manifest_change change = {
+        .author = {.epoch = planted->epoch, .incarnation = incarnation},
+        .state = {.epoch = planted->epoch,
+                  .incarnation = incarnation,
+                  .next_offset = planted->end_offset,
+                  .last_sequence = planted->state_sequence,
+                  .last_commit_ns = planted->commit_ns,
+                  .last_commit_version = base->version + 1},
+        .entry_count = 1,
+        .entries = &entry,
+    };
+    return manifest_append(base, &change);
+}
+
+static void follow(struct inspection *inspection, const struct manifest *manifest)
+{
+    struct inspect_version *version = inspection_add_version(inspection, manifest->version, 0);
+    inspect_chain_follow(inspection, version, manifest);
+}
+
+/* Genesis, two fencing versions, one commit of producer 0, then `planted` as its next. */
+static void follow_planted(struct inspection *inspection, const struct planted *planted)
+{
+    struct manifest *chain[5];
+    chain[0] = manifest_genesis(64);
+    chain[1] = fencing(chain[0], 0);
+    chain[2] = fencing(chain[1], 1);
+    chain[3] = commit_of(chain[2], &right);
+    chain[4] = commit_of(chain[3], planted);
+    for (int i = 0; i < 5; i++)
+        follow(inspection, chain[i]);
+    for (int i = 0; i < 5; i++)
+        manifest_release(chain[i]);
+}
+
+struct planted_case {
+    struct planted planted;
+    const char *problem; /* NULL: none */
+};
+
+static void planted_problems_are_found(void)
+{
+    const struct planted good = {2, 2 * BATCH_BYTES, 1, 1, 1, 2, 300};
+    struct planted_case cases[] = {
+        {good, NULL},
+        {good, "comes after 1: a gap"},
+        {good, "sequence 1 of producer 0 again"},
+        {good, "starts at offset 1500, not at 1000"},
+        {good, "its entries 2 and 2000"},
+        {good, "two incarnations of producer 0 share epoch 1"},
+        {good, "epoch 2 of producer 0 begins with a batch"},
+        {good, "the commit time of producer 0 went back"},
+        {good, "the epoch of producer 0 went back from 1 to 0"},
+    };
+    cases[1].planted.sequence = cases[1].planted.state_sequence = 3;
+    cases[2].planted.sequence = cases[2].planted.state_sequence = 1;
+    cases[3].planted.end_offset += BATCH_BYTES / 2;
+    cases[4].planted.state_sequence = 7;
+    cases[5].planted.incarnation = 9;
+    cases[6].planted.epoch = cases[6].planted.entry_epoch = 2;
+    cases[7].planted.commit_ns = 150;
+    cases[8].planted.entry_epoch = 0;
+    for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
+        struct inspection inspection = {0};
+        follow_planted(&inspection, &cases[i].planted);
+        if (!cases[i].problem) {
+            CU_ASSERT_EQUAL(inspection.problem_total, 0);
+        } else {
+            CU_ASSERT_FATAL(inspection.problem_total > 0);
+            CU_ASSERT_PTR_NOT_NULL(strstr(inspection.problems[0].text, cases[i].problem));
+            if (!strstr(inspection.problems[0].text, cases[i].problem))
+                fprintf(stderr, "case %zu: %s\n", i, inspection.problems[0].text);
+        }
+        inspection_deinit(&inspection);
+    }
+}
+
+static void another_base_is_found(void)
+{
+    struct inspection inspection = {0};
+    struct manifest *genesis = manifest_genesis(64);
+    struct manifest *mine = fencing(genesis, 0);
+    struct manifest *next = fencing(mine, 1);
+    genesis->checksum = 5; /* as if it was stored otherwise */
+    follow(&inspection, genesis);
+    follow(&inspection, mine);
+    follow(&inspection, next);
+    CU_ASSERT_EQUAL_FATAL(inspection.problem_total, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(inspection.problems[0].text, "the base's checksum differs"));
+    inspection_deinit(&inspection);
+    manifest_release(genesis);
+    manifest_release(mine);
+    manifest_release(next);
+}
+
+static void a_chain_is_followed_from_its_floor(void)
+{
+    struct inspection inspection = {0};
+    struct manifest *genesis = manifest_genesis(64);
+    struct manifest *fence = fencing(genesis, 0);
+    struct manifest *commit = commit_of(fence, &right);
+    struct planted next = {2, 2 * BATCH_BYTES, 1, 1, 1, 2, 300};
+    struct manifest *last = commit_of(commit, &next);
+    follow(&inspection, commit);
+    follow(&inspection, last);
+    CU_ASSERT_EQUAL(inspection.problem_total, 0);
+    CU_ASSERT_EQUAL(inspection.streams[0].batches, 2);
+    inspection_deinit(&inspection);
+    manifest_release(genesis);
+    manifest_release(fence);
+    manifest_release(commit);
+    manifest_release(last);
+}
+
+/* ---- the folder of a real run ---- */
+
+struct ground {
+    char scratch[LIVE_SCRATCH_MAX];
+    char url[LIVE_PATH_MAX];
+    const char *folder; /* within url */
+};
+
+static void ground_open(struct ground *ground)
+{
+    char config[LIVE_PATH_MAX];
+    char db[LIVE_PATH_MAX];
+    struct live_process process;
+    live_scratch_make(ground->scratch);
+    live_write_config(ground->scratch, 2, 700, "");
+    live_path(config, ground->scratch, "config.yaml");
+    live_path(db, ground->scratch, "results.db");
+    struct live_process_options options = {
+        .scratch = ground->scratch,
+        .name = "live",
+        .arguments = {"live", config, "--db", db},
+    };
+    CU_ASSERT_EQUAL_FATAL(live_process_run(&process, &options), 0);
+    CU_ASSERT_TRUE_FATAL(live_run_url(ground->scratch, "fixed", ground->url));
+    ground->folder = ground->url + strlen("file://");
+}
+
+static void ground_close(struct ground *ground)
+{
+    live_scratch_remove(ground->scratch);
+}
+
+static void version_path(const struct ground *ground, unsigned long long version,
+                         char path[LIVE_PATH_MAX])
+{
+    live_path(path, ground->folder, "manifest+/%020llu", version);
+}
+
+/* The path of some producer's first TGB. */
+static void first_tgb_path(const struct ground *ground, char path[LIVE_PATH_MAX])
+{
+    char folder[LIVE_PATH_MAX];
+    live_path(folder, ground->folder, "tgb+");
+    bool found = live_find_file(folder, "-1-16384", path);
+    CU_ASSERT_TRUE_FATAL(found);
+}
+
+static char *save(const char *path, size_t *size)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY);
+    assert(fd >= 0 && fstat(fd, &status) == 0);
+    char *bytes = malloc((size_t)status.st_size + 1);
+    assert(bytes);
+    *size = (size_t)status.st_size;
+    ssize_t got = read(fd, bytes, *size);
+    assert(got == status.st_size);
+    close(fd);
+    return bytes;
+}
+
+static void restore(const char *path, const char *bytes, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    assert(fd >= 0);
+    ssize_t written = write(fd, bytes, size);
+    assert(written == (ssize_t)size);
+    close(fd);
+}
+
+static void cut(const char *path, off_t size)
+{
+    int failed = truncate(path, size);
+    assert(failed == 0);
+}
+
+static void flip(const char *path, off_t at)
+{
+    uint8_t byte = 0;
+    int fd = open(path, O_RDWR);
+    assert(fd >= 0);
+    ssize_t moved = pread(fd, &byte, 1, at);
+    assert(moved == 1);
+    byte ^= 0x10;
+    moved = pwrite(fd, &byte, 1, at);
+    assert(moved == 1);
+    close(fd);
+}
+
+/* Exactly what is expected is found: status, and the problem in the report. */
+static void expect(const struct ground *ground, const char *flag, const char *problem)
+{
+    int status = -1;
+    json_t *report = live_inspect(ground->scratch, ground->url, flag, &status);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+    CU_ASSERT_EQUAL(status, problem ? 1 : 0);
+    char *text = json_dumps(json_object_get(report, "problems"), JSON_INDENT(1));
+    CU_ASSERT_TRUE(problem ? strstr(text, problem) != NULL : strcmp(text, "[]") == 0);
+    if (problem ? !strstr(text, problem) : strcmp(text, "[]") != 0)
+        fprintf(stderr, "expected %s, found %s\n", problem ? problem : "nothing", text);
+    free(text);
+    json_decref(report);
+}
+
+static void damaged_versions_are_named(void)
+{
+    struct ground ground;
+    char path[LIVE_PATH_MAX];
+    size_t size;
+    ground_open(&ground);
+    expect(&ground, "--deep", NULL);
+    version_path(&ground, 5, path);
+    char *bytes = save(path, &size);
+    cut(path, (off_t)size / 2);
+    expect(&ground, NULL, "version 5 cannot be read: manifest/00000000000000000005 is damaged");
+    cut(path, 0);
+    expect(&ground, NULL, "version 5 cannot be read");
+    restore(path, bytes, size);
+    flip(path, (off_t)size - 20);
+    expect(&ground, NULL, "its checksum does not match its bytes");
+    unlink(path);
+    expect(&ground, NULL, "version 5 is missing");
+    mkdir(path, 0777);
+    expect(&ground, NULL, "version 5 is missing");
+    rmdir(path);
+    version_path(&ground, 4, path);
+    char *other = save(path, &size);
+    version_path(&ground, 5, path);
+    restore(path, other, size);
+    expect(&ground, NULL, "version 5: the object of that name holds version 4");
+    free(bytes);
+    free(other);
+    ground_close(&ground);
+}
+
+static void damaged_tgbs_are_named(void)
+{
+    struct ground ground;
+    char path[LIVE_PATH_MAX];
+    size_t size;
+    ground_open(&ground);
+    first_tgb_path(&ground, path);
+    char *bytes = save(path, &size);
+    flip(path, 4321);
+    expect(&ground, NULL, NULL);
+    expect(&ground, "--deep", "byte 4321 is not what producer");
+    cut(path, 100);
+    expect(&ground, NULL, "has 100 bytes, its entry says 16384");
+    unlink(path);
+    expect(&ground, NULL, "is missing");
+    restore(path, bytes, size);
+    expect(&ground, "--deep", NULL);
+    free(bytes);
+    ground_close(&ground);
+}
+
+static void foreign_files_do_no_harm(void)
+{
+    struct ground ground;
+    char path[LIVE_PATH_MAX];
+    char text[] = "not a manifest";
+    int status;
+    ground_open(&ground);
+    live_path(path, ground.folder, "manifest+/readme.txt");
+    restore(path, text, sizeof text);
+    live_path(path, ground.folder, "manifest+/a\nb\033[2J");
+    restore(path, text, sizeof text);
+    live_path(path, ground.folder, "tgb+/loop");
+    CU_ASSERT_EQUAL(symlink(".", path), 0);
+    live_path(path, ground.folder, "tgb+/pipe");
+    CU_ASSERT_EQUAL(mkfifo(path, 0666), 0);
+    live_path(path, ground.folder, "manifest+/nowhere");
+    CU_ASSERT_EQUAL(symlink("/nonexistent/file", path), 0);
+    expect(&ground, "--deep", NULL);
+    json_t *report = live_inspect(ground.scratch, ground.url, NULL, &status);
+    CU_ASSERT_EQUAL(live_number(report, "unknown_count", NULL), 1);
+    json_decref(report);
+    /* A version out of all reach, without bytes on the disk. */
+    live_path(path, ground.folder, "manifest+/18446744073709551615");
+    restore(path, text, 0);
+    cut(path, (off_t)1 << 40);
+    expect(&ground, NULL, "to 18446744073709551614 are missing");
+    unlink(path);
+    live_path(path, ground.folder, "run+/format");
+    restore(path, text, sizeof text);
+    expect(&ground, NULL, "run/format is damaged");
+    ground_close(&ground);
+}
+
+static void a_floor_is_where_the_chain_begins(void)
+{
+    struct ground ground;
+    char path[LIVE_PATH_MAX];
+    char key[STORE_KEY_MAX];
+    ground_open(&ground);
+    for (unsigned long long version = 1; version < 5; version++) {
+        version_path(&ground, version, path);
+        unlink(path);
+    }
+    expect(&ground, NULL, "the versions 1 to 4 are missing");
+    name_floor(key, (struct floor){.version = 5, .step = 1});
+    live_path(path, ground.folder, "manifest+/%s", key + strlen(NAME_MANIFEST_PREFIX));
+    restore(path, "", 0);
+    expect(&ground, "--deep", NULL);
+    ground_close(&ground);
+}
+
+static int inspect_status(const char *scratch, const char *url, const char *expected)
+{
+    struct live_process process;
+    struct live_process_options options = {
+        .scratch = scratch, .name = "inspect", .arguments = {"inspect", url}};
+    int status = live_process_run(&process, &options);
+    CU_ASSERT(live_count_in(process.err, expected) > 0);
+    return status;
+}
+
+static void nothing_there_is_said(void)
+{
+    char scratch[LIVE_SCRATCH_MAX];
+    char path[LIVE_PATH_MAX];
+    char url[LIVE_PATH_MAX + 8];
+    live_scratch_make(scratch);
+    live_path(path, scratch, "empty");
+    mkdir(path, 0777);
+    snprintf(url, sizeof url, "file://%s", path);
+    CU_ASSERT_EQUAL(inspect_status(scratch, url, "holds no chain"), 1);
+    snprintf(url, sizeof url, "file://%s/missing", scratch);
+    CU_ASSERT_EQUAL(inspect_status(scratch, url, "no such directory"), 1);
+    live_path(path, scratch, "file");
+    restore(path, "", 0);
+    snprintf(url, sizeof url, "file://%s", path);
+    CU_ASSERT_EQUAL(inspect_status(scratch, url, "Not a directory"), 1);
+    CU_ASSERT_EQUAL(inspect_status(scratch, scratch, "not a store's address"), 2);
+    live_scratch_remove(scratch);
+}
+
+/* Random damage: always a report and a status, never a crash. */
+static void random_damage_never_crashes(void)
+{
+    struct ground ground;
+    struct random_stream random = random_stream_make(3, 3);
+    int status;
+    int found = 0;
+    ground_open(&ground);
+    json_t *report = live_inspect(ground.scratch, ground.url, NULL, &status);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+    uint64_t versions = (uint64_t)live_number(report, "version_count", NULL);
+    json_decref(report);
+    for (int i = 0; i < 60; i++) {
+        char path[LIVE_PATH_MAX];
+        size_t size;
+        version_path(&ground, 1 + random_next(&random) % versions, path);
+        char *bytes = save(path, &size);
+        for (uint64_t j = 0; j <= random_next(&random) % 3; j++)
+            flip(path, (off_t)(random_next(&random) % size));
+        if (random_next(&random) % 4 == 0)
+            cut(path, (off_t)(random_next(&random) % (2 * size)));
+        report = live_inspect(ground.scratch, ground.url, "--deep", &status);
+        CU_ASSERT_PTR_NOT_NULL(report);
+        CU_ASSERT(status == 0 || status == 1);
+        found += status == 1;
+        json_decref(report);
+        restore(path, bytes, size);
+        free(bytes);
+    }
+    CU_ASSERT(found > 50); /* two flips may undo each other */
+    expect(&ground, "--deep", NULL);
+    ground_close(&ground);
+}
+
+const struct harness_test inspect_tests[] = {
+    HARNESS_TEST(planted_problems_are_found),
+    HARNESS_TEST(another_base_is_found),
+    HARNESS_TEST(a_chain_is_followed_from_its_floor),
+    HARNESS_TEST(damaged_versions_are_named),
+    HARNESS_TEST(damaged_tgbs_are_named),
+    HARNESS_TEST(foreign_files_do_no_harm),
+    HARNESS_TEST(a_floor_is_where_the_chain_begins),
+    HARNESS_TEST(nothing_there_is_said),
+    HARNESS_TEST(random_damage_never_crashes),
+    {0},
+};
