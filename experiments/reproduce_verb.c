@@ -113,7 +113,8 @@ static size_t choose(const struct request *request, const struct figure **figure
     return count;
 }
 
-/* Loads the figure's experiment and runs what is missing; *seeds is what the whole figure has. */
+/* Loads the figure's experiment and runs what is missing; *seeds: of the whole figure's arm with
+ * fewest. */
 static int simulate(const struct request *request, const struct figure *figure,
                     struct results_db *db, uint64_t *seeds)
 {
@@ -127,6 +128,9 @@ static int simulate(const struct request *request, const struct figure *figure,
     if (!cli_load_experiment(&whole, path, &experiment))
         return CLI_FAILED;
     *seeds = experiment.arms[0].config.seeds;
+    for (size_t i = 1; i < experiment.arm_count; i++)
+        if (experiment.arms[i].config.seeds < *seeds)
+            *seeds = experiment.arms[i].config.seeds;
     int status = CLI_DONE;
     if (!request->no_run) {
         struct simulate_options options = {
