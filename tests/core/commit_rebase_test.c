@@ -69,6 +69,21 @@ static void lost_fencing_attempt_is_tried_again(void)
     world_close(world);
 }
 
+static void fencing_attempt_that_landed_below_the_floor_is_lost(void)
+{
+    struct world *world = world_open(9);
+    world_script(world, (struct rule){CREATE_VERSION,
+                                      .version = 2,
+                                      .times = 1,
+                                      .before = world_chain_moves_on});
+    struct machine *machine = world_start(world, 0);
+    world_until_attempts(machine, 1);
+    CU_ASSERT_EQUAL(machine->lost, 1);
+    CU_ASSERT_EQUAL(world->history.zombies, 1);
+    world_until_visible(machine, 3);
+    world_close(world);
+}
+
 static void higher_epoch_fences(void)
 {
     struct world *world = world_open(4);
@@ -185,6 +200,7 @@ const struct harness_test commit_rebase_tests[] = {
     HARNESS_TEST(fencing_attempt_without_an_answer_that_landed_is_won),
     HARNESS_TEST(fencing_attempt_that_may_have_been_fenced_since_does_not_fence_back),
     HARNESS_TEST(lost_fencing_attempt_is_tried_again),
+    HARNESS_TEST(fencing_attempt_that_landed_below_the_floor_is_lost),
     HARNESS_TEST(higher_epoch_fences),
     HARNESS_TEST(fenced_between_search_and_create),
     HARNESS_TEST(my_epoch_with_another_incarnation_fences),
