@@ -72,9 +72,7 @@ static void lost_fencing_attempt_is_tried_again(void)
 static void fencing_attempt_that_landed_below_the_floor_is_lost(void)
 {
     struct world *world = world_open(9);
-    world_script(world, (struct rule){CREATE_VERSION,
-                                      .version = 2,
-                                      .times = 1,
+    world_script(world, (struct rule){CREATE_VERSION, .version = 2, .times = 1,
                                       .before = world_chain_moves_on});
     struct machine *machine = world_start(world, 0);
     world_until_attempts(machine, 1);
