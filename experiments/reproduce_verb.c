@@ -12,7 +12,7 @@
 #include "experiments/simulate.h"
 #include "experiments/verbs.h"
 
-#define QUICK_SEEDS 2
+#define QUICK_SEEDS 3
 #define FOLDER_DEFAULT "out/figures"
 #define DOCUMENTS "docs/figures"
 #define ARGUMENTS_MAX 1024
@@ -22,7 +22,7 @@ static const char usage[] =
     "Simulates what the database lacks of each figure (all of them if none is named), draws it\n"
     "as SVG and PNG with a table beside it, and rewrites the tables of " PAPER_FILE ".\n\n"
     "  --list         the figures\n"
-    "  --quick        two seeds; captions say so; " PAPER_FILE " is left alone\n"
+    "  --quick        three seeds; captions say so; " PAPER_FILE " is left alone\n"
     "  --no-run       only draw what the database holds\n"
     "  --out FOLDER   where figures go (default " FOLDER_DEFAULT ")\n"
     "  --docs         copy the SVGs to " DOCUMENTS ", too (for README.md)\n"

@@ -42,8 +42,8 @@ do for [p=0:7] {
     reported = NaN
     if (p == 0) { q = 0; heading = 'Commit success'; set ylabel 'won / decided attempts, %'; set yrange [0:100] }
     if (p == 1) { q = 0; heading = 'Commit success, near the top'; set ylabel 'won / decided attempts, %'; set yrange [80:100] }
-    if (p == 2) { q = 1; heading = 'Committed throughput'; set ylabel 'MB/s, all producers'; set yrange [*<0.5*offered_mb_s:1.2*offered_mb_s] }
-    if (p == 3) { q = 6; heading = "Fairness: Jain's index of an hour's committed bytes"; set ylabel '1 = all equal'; set yrange [*<0.85:1.01] }
+    if (p == 2) { q = 1; heading = 'Committed throughput'; set ylabel 'MB/s, all producers'; set yrange [0<*<0.5*offered_mb_s:1.2*offered_mb_s] }
+    if (p == 3) { q = 6; heading = "Fairness: Jain's index of an hour's committed bytes"; set ylabel '1 = all equal'; set yrange [0<*<0.85:1.01] }
     if (p == 4) { q = 4; heading = 'Age of a batch when it becomes visible: median'; set ylabel 's (log scale)'; set logscale y }
     if (p == 5) { q = 5; heading = 'Age when visible: 99th percentile'; set ylabel 's (log scale)'; set logscale y }
     if (p == 6) { q = 2; heading = 'Size of the manifest'; set ylabel 'MiB'; set yrange [0:*] }
