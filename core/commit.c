@@ -127,8 +127,7 @@ static struct commit_effect send_validation(struct commit *commit, enum commit_i
 {
     commit->intent = intent;
     prepare(commit, STORE_LIST);
-    snprintf(commit->op.key, STORE_KEY_MAX, "%s", NAME_MANIFEST_PREFIX);
-    snprintf(commit->op.after, STORE_KEY_MAX, "%s", NAME_AFTER_VERSIONS);
+    snprintf(commit->op.key, STORE_KEY_MAX, "%s", NAME_FLOOR_PREFIX);
     commit->op.list_keys_max = 1;
     return effect_submit(commit, COMMIT_VALIDATING);
 }
@@ -208,21 +207,32 @@ static void raise_floor(struct commit *commit, struct floor floor)
         commit->floor.step = floor.step;
 }
 
+/* Takes the newest version and the highest floor from a page; true if a floor is on it, which means
+ * that no version follows. Backwards, because keys are sorted: versions rising, then floors
+ * falling. */
+static bool read_page(struct commit *commit, const struct list_page *page)
+{
+    struct floor floor;
+    bool floor_seen = false;
+    for (size_t i = page->count; i > 0; i--) {
+        uint64_t version;
+        const char *key = list_page_key(page, i - 1);
+        if (name_parse_version(key, &version)) {
+            if (version > commit->newest)
+                commit->newest = version;
+            break;
+        }
+        floor_seen |= name_parse_floor(key, &floor);
+    }
+    if (floor_seen)
+        raise_floor(commit, floor);
+    return floor_seen;
+}
+
 static struct commit_effect on_list(struct commit *commit, int64_t now_ns)
 {
     const struct list_page *page = &commit->op.page;
-    bool floor_seen = false;
-    for (size_t i = 0; i < page->count && !floor_seen; i++) {
-        uint64_t version;
-        struct floor floor;
-        const char *key = list_page_key(page, i);
-        if (name_parse_version(key, &version) && version > commit->newest) {
-            commit->newest = version;
-        } else if (name_parse_floor(key, &floor)) {
-            raise_floor(commit, floor);
-            floor_seen = true; /* the highest sorts first */
-        }
-    }
+    bool floor_seen = read_page(commit, page);
     if (floor_seen || !page->truncated || page->count == 0)
         return found_newest(commit, now_ns);
     const char *last = list_page_key(page, page->count - 1);

@@ -62,6 +62,13 @@ static enum rebase rebase_fencing(struct commit *commit, const struct producer_s
 {
     if (is_mine(commit, state))
         return REBASE_WON;
+    if (!state && manifest_state_count(commit->known) == MANIFEST_STATES_MAX) {
+        commit->end = COMMIT_END_CORRUPT;
+        snprintf(commit->end_text, sizeof commit->end_text,
+                 "the chain has %d producers already, which is as many as one can have",
+                 MANIFEST_STATES_MAX);
+        return REBASE_END;
+    }
     if (!commit->sent || commit->known->version < commit->sent->version)
         return REBASE_CREATE;
     uint32_t epoch = commit->sent->author.epoch;
@@ -171,6 +178,7 @@ void commit_record_decision(struct commit *commit, int64_t now_ns)
     uint64_t seen = 0;
     if (known->version > commit->decided_version)
         seen = known->version - commit->decided_version;
+    const struct commit_counters *counters = &commit->detail.counters;
     commit->attempt = (struct attempt){
         .outcome = won ? ATTEMPT_WON : ATTEMPT_LOST,
         .ended_ns = now_ns,
@@ -179,6 +187,8 @@ void commit_record_decision(struct commit *commit, int64_t now_ns)
         .since_last_ns = commit->attempts == 1 ? 0 : now_ns - commit->decided_ns,
         .manifest_bytes = manifest_encoded_bytes(known),
         .foreign_versions = won && seen > 0 ? seen - 1 : seen,
+        .retries = counters->busy + counters->unknown + counters->throttled + counters->resent +
+                   counters->retried + counters->vanished + counters->invalid,
         .producers_active = manifest_active_producers(known, commit->options.active_versions),
     };
     if (commit->attempt.producers_active == 0)

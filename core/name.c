@@ -9,7 +9,6 @@
 
 #define VERSION_DIGITS 20
 #define BUCKET_DIGITS 12
-#define FLOOR_PREFIX NAME_MANIFEST_PREFIX "floor-"
 
 static char *put_text(char *out, const char *text)
 {
@@ -71,7 +70,7 @@ void name_version(char key[STORE_KEY_MAX], uint64_t version)
 
 void name_floor(char key[STORE_KEY_MAX], struct floor floor)
 {
-    char *out = put_text(key, FLOOR_PREFIX);
+    char *out = put_text(key, NAME_FLOOR_PREFIX);
     out = put_padded(out, UINT64_MAX - floor.version, VERSION_DIGITS);
     *out++ = '-';
     *put_padded(out, UINT64_MAX - floor.step, VERSION_DIGITS) = '\0';
@@ -156,7 +155,7 @@ bool name_parse_floor(const char *key, struct floor *floor)
 {
     uint64_t version;
     uint64_t step;
-    if (!take_text(&key, FLOOR_PREFIX) ||
+    if (!take_text(&key, NAME_FLOOR_PREFIX) ||
         !take_number(&key, VERSION_DIGITS, UINT64_MAX, &version) || !take_text(&key, "-") ||
         !take_number(&key, VERSION_DIGITS, UINT64_MAX, &step) || *key != '\0')
         return false;

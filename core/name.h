@@ -16,8 +16,7 @@
 
 #define NAME_MANIFEST_PREFIX "manifest/"
 #define NAME_TGB_PREFIX "tgb/"
-/* Sorts after every version and before every floor. */
-#define NAME_AFTER_VERSIONS "manifest/:"
+#define NAME_FLOOR_PREFIX NAME_MANIFEST_PREFIX "floor-"
 #define TGB_BUCKET_NS (8 * NS_PER_S)
 
 /* A floor: versions below `version` are gone or going, steps below `step` are given up. */

@@ -21,15 +21,16 @@ enum attempt_outcome {
 /* One decided attempt, as measured by the producer that made it. */
 struct attempt {
     enum attempt_outcome outcome;
-    int64_t ended_ns;      /* now */
-    int64_t tau_ns;        /* first request to decision (the paper's attempt time) */
-    int64_t window_ns;     /* w: from sending the request that found the newest version to the
-                              create's answer */
-    int64_t since_last_ns; /* end of the previous attempt to the end of this one; 0 for the first */
+    int64_t ended_ns;          /* now */
+    int64_t tau_ns;            /* first request to decision (the paper's attempt time) */
+    int64_t window_ns;         /* w: from sending the request that found the newest version to the
+                                  create's answer */
+    int64_t since_last_ns;     /* end of the previous attempt to this end; 0 for the first */
     uint64_t manifest_bytes;   /* size of the newest manifest known now */
-    uint64_t foreign_versions; /* versions that others committed since my previous attempt ended */
-    uint32_t
-        producers_active; /* N: producers seen active in the manifest, me included, at least 1 */
+    uint64_t foreign_versions; /* that others committed since my previous attempt ended */
+    uint64_t retries;          /* re-sends, back-offs, failed validations within it: its times say
+                                  little about an undisturbed attempt */
+    uint32_t producers_active; /* N: seen active in the manifest, me included; at least 1 */
 };
 
 enum parameter_unit {

@@ -6,7 +6,11 @@
  *   conflict share = 1 - exp(-lambda w) <= kappa, lambda = foreign commits per second
  *     model     lambda = (N - 1) / (g + tau): everybody behaves as I do, open loop
  *     rate      lambda counted from the chain; g + tau scales by lambda w / -ln(1 - kappa)
- *     feedback  log g += eta (lost - kappa): stochastic approximation (Robbins and Monro 1951) */
+ *     feedback  log g += eta (lost - kappa): stochastic approximation (Robbins and Monro 1951)
+ *
+ * rate and feedback step from the gap in force, whichever side set it: stepping from a conflict gap
+ * that the overhead side hides would wind it down without end. Attempts that were disturbed by
+ * retries count as won or lost, and their times are left out. */
 #include <math.h>
 
 #include "core/estimator.h"
@@ -83,9 +87,9 @@ static double window_budget(const struct dac_state *dac)
 static double rate_gap(const struct dac_state *dac, const struct attempt *attempt, double tau,
                        double window)
 {
-    double period = dac->conflict_gap_s + tau;
+    double period = dac->gap_s + tau;
     if (attempt->since_last_ns <= 0)
-        return dac->conflict_gap_s;
+        return dac->gap_s;
     double lambda = (double)attempt->foreign_versions / ((double)attempt->since_last_ns / 1e9);
     double scale = lambda * window / window_budget(dac);
     scale = fmin(fmax(scale, 1 / RATE_STEP_MAX), RATE_STEP_MAX);
@@ -95,8 +99,10 @@ static double rate_gap(const struct dac_state *dac, const struct attempt *attemp
 static void dac_on_attempt(struct policy_state *state, const struct attempt *attempt)
 {
     struct dac_state *dac = state_of(state);
-    estimator_add(&dac->tau, (double)attempt->tau_ns / 1e9, attempt->manifest_bytes);
-    estimator_add(&dac->window, (double)attempt->window_ns / 1e9, attempt->manifest_bytes);
+    if (attempt->retries == 0 || dac->tau.samples == 0) {
+        estimator_add(&dac->tau, (double)attempt->tau_ns / 1e9, attempt->manifest_bytes);
+        estimator_add(&dac->window, (double)attempt->window_ns / 1e9, attempt->manifest_bytes);
+    }
     double tau = estimator_at(&dac->tau, attempt->manifest_bytes);
     double window = estimator_at(&dac->window, attempt->manifest_bytes);
     switch (dac->conflict) {
@@ -107,7 +113,8 @@ static void dac_on_attempt(struct policy_state *state, const struct attempt *att
         dac->conflict_gap_s = rate_gap(dac, attempt, tau, window);
         break;
     case CONFLICT_FEEDBACK:
-        dac->conflict_gap_s *=
+        dac->conflict_gap_s =
+            dac->gap_s *
             exp(dac->eta * ((attempt->outcome == ATTEMPT_LOST ? 1.0 : 0.0) - dac->kappa));
         break;
     }

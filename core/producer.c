@@ -336,8 +336,11 @@ static void on_upload_answer(struct producer *producer, int64_t now_ns, uint32_t
         upload_retry(producer, slot, now_ns, effects);
     } else {
         char text[PRODUCER_END_TEXT_MAX];
-        snprintf(text, sizeof text, "put %.100s: %s", upload->op.key,
-                 upload->op.error[0] ? upload->op.error : store_outcome_text(outcome));
+        if (upload->op.error[0]) /* names the key itself */
+            snprintf(text, sizeof text, "%s", upload->op.error);
+        else
+            snprintf(text, sizeof text, "put %.100s: %s", upload->op.key,
+                     store_outcome_text(outcome));
         upload_free(producer, slot);
         begin_stopping(producer, PRODUCER_STORE_FAILED, text, effects);
     }

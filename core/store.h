@@ -82,27 +82,28 @@ struct list_page {
     bool truncated; /* more keys follow the last one */
 };
 
+/* What every request touches comes first, and together. */
 struct store_op {
+    void (*done)(struct store_op *op, void *context); /* request */
+    void *context;                                    /* request */
+    void *store_private;                              /* for the store that holds the op */
+    enum store_outcome outcome;                       /* answer */
+
     /* Request: set by the caller, untouched by the store. */
     enum store_verb verb;
-    uint32_t list_keys_max;    /* LIST: 1..STORE_LIST_KEYS_MAX */
     struct body body;          /* PUT, PUT_IF_ABSENT: borrowed until done */
     uint64_t range_offset;     /* GET */
     uint64_t range_bytes;      /* GET: 0 means to the end of the object */
+    uint32_t list_keys_max;    /* LIST: 1..STORE_LIST_KEYS_MAX */
     char key[STORE_KEY_MAX];   /* LIST: the prefix, may be empty */
     char after[STORE_KEY_MAX]; /* LIST: only keys greater than this; may be empty */
-    void (*done)(struct store_op *op, void *context);
-    void *context;
 
     /* Answer: valid from `done` until store_op_release. */
-    enum store_outcome outcome;
     struct body result;          /* GET: owned by the op; an empty range is BODY_BYTES of 0 bytes */
     uint64_t object_bytes;       /* GET: size of the whole object */
     uint64_t body_checksum;      /* PUT through a codec: XXH3-64 of the bytes written; else 0 */
     struct list_page page;       /* LIST */
     char error[STORE_ERROR_MAX]; /* what, which key, what to do; empty unless UNKNOWN or FAILED */
-
-    void *store_private; /* for the store that holds the op */
 };
 
 struct store;

@@ -269,8 +269,7 @@ static void forgive_reclaimed(struct live_session *session, struct inspection *i
     struct store_op op;
     char error[STORE_ERROR_MAX];
     store_op_init(&op);
-    snprintf(op.key, sizeof op.key, "%s", NAME_MANIFEST_PREFIX);
-    snprintf(op.after, sizeof op.after, "%s", NAME_AFTER_VERSIONS);
+    snprintf(op.key, sizeof op.key, "%s", NAME_FLOOR_PREFIX);
     if (inspection->problem_total > 0 && list_pages(session, &op, &later, error) &&
         later.floor_listed)
         inspection_forgive(inspection, later.floor);

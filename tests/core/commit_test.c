@@ -345,6 +345,22 @@ static void create_below_the_floor_is_a_zombie_and_lost(void)
     world_close(world);
 }
 
+static void foreign_keys_do_not_hide_the_floor(void)
+{
+    struct world *world = world_open(14);
+    struct machine *machine = fenced(world, 1);
+    struct body junk = {.kind = BODY_BYTES, .data = (uint8_t[]){0}};
+    CU_ASSERT(scripted_store_create(world->store, "manifest/a", &junk));
+    CU_ASSERT(scripted_store_create(world->store, "manifest/0-notes", &junk));
+    CU_ASSERT(scripted_store_create(world->store, "manifest/zzz", &junk));
+    world_script(world, (struct rule){CREATE_VERSION, .version = 3, .times = 1,
+                                      .before = world_chain_moves_on});
+    world_until_attempts(machine, 2);
+    check_counts(machine, 1, 1);
+    CU_ASSERT_EQUAL(machine->counters.invalid, 1);
+    world_close(world);
+}
+
 static void create_that_lands_as_a_zombie_much_later_is_believed_by_nobody(void)
 {
     struct world *world = world_open(15);
@@ -400,6 +416,7 @@ const struct harness_test commit_tests[] = {
     HARNESS_TEST(batches_made_while_searching_again_are_committed),
     HARNESS_TEST(floor_past_the_base_after_a_create_leaves_it_to_my_state),
     HARNESS_TEST(create_below_the_floor_is_a_zombie_and_lost),
+    HARNESS_TEST(foreign_keys_do_not_hide_the_floor),
     HARNESS_TEST(create_that_lands_as_a_zombie_much_later_is_believed_by_nobody),
     HARNESS_TEST(trim_follows_the_floor),
     {0},

@@ -137,13 +137,13 @@ static void order_is_versions_then_the_highest_floor(void)
         name_version(lower, numbers[i]);
         name_version(higher, numbers[i + 1]);
         CU_ASSERT(strcmp(lower, higher) < 0);
-        CU_ASSERT(strcmp(higher, NAME_AFTER_VERSIONS) < 0);
+        CU_ASSERT(strcmp(higher, NAME_FLOOR_PREFIX) < 0);
         struct floor low = {.version = numbers[i], .step = UINT64_MAX};
         struct floor high = {.version = numbers[i + 1], .step = 0};
         name_floor(lower, low);
         name_floor(higher, high);
         CU_ASSERT(strcmp(higher, lower) < 0);
-        CU_ASSERT(strcmp(NAME_AFTER_VERSIONS, higher) < 0);
+        CU_ASSERT(strcmp(NAME_FLOOR_PREFIX, higher) < 0);
         name_floor(lower, (struct floor){.version = 5, .step = numbers[i]});
         name_floor(higher, (struct floor){.version = 5, .step = numbers[i + 1]});
         CU_ASSERT(strcmp(higher, lower) < 0);

@@ -163,16 +163,16 @@ struct manifest *scripted_store_version(const struct scripted_store *store, uint
 uint64_t scripted_store_newest(const struct scripted_store *store)
 {
     uint64_t version = 0;
-    size_t index = lower_bound(store, NAME_AFTER_VERSIONS);
-    if (index > 0 && !name_parse_version(store->objects[index - 1]->key, &version))
-        version = 0;
+    size_t index = lower_bound(store, NAME_FLOOR_PREFIX);
+    while (index > 0 && !name_parse_version(store->objects[index - 1]->key, &version))
+        index--;
     return version;
 }
 
 struct floor scripted_store_floor(const struct scripted_store *store)
 {
     struct floor floor = {0};
-    size_t index = lower_bound(store, NAME_AFTER_VERSIONS);
+    size_t index = lower_bound(store, NAME_FLOOR_PREFIX);
     if (index < store->count && !name_parse_floor(store->objects[index]->key, &floor))
         floor = (struct floor){0};
     return floor;
@@ -213,7 +213,7 @@ static enum request_kind kind_of(const struct store_op *op)
     case STORE_PUT_IF_ABSENT:
         return CREATE_VERSION;
     case STORE_LIST:
-        return strcmp(op->after, NAME_AFTER_VERSIONS) == 0 ? LIST_FLOOR : LIST_NEWER;
+        return strcmp(op->key, NAME_FLOOR_PREFIX) == 0 ? LIST_FLOOR : LIST_NEWER;
     case STORE_DELETE:
     case STORE_VERB_COUNT:
         break;
