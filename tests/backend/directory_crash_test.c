@@ -168,21 +168,22 @@ struct ledger {
     uint32_t acknowledged;
 };
 
-static void read_acknowledgements(struct ledger *ledger, int fd)
+static bool read_acknowledgement(struct ledger *ledger, int fd)
 {
     struct acknowledgement said;
-    while (read(fd, &said, sizeof(said)) == (ssize_t)sizeof(said)) {
-        ledger->acknowledged++;
-        if (said.create == 0) {
-            ledger->put[said.writer] = said.id;
-            continue;
-        }
-        CU_ASSERT_FATAL(said.create < CREATES_MAX);
-        CU_ASSERT_EQUAL(ledger->created[said.create], 0); /* one winner */
-        ledger->created[said.create] = said.id;
-        if (said.create > ledger->last_create)
-            ledger->last_create = said.create;
+    if (read(fd, &said, sizeof(said)) != (ssize_t)sizeof(said))
+        return false;
+    ledger->acknowledged++;
+    if (said.create == 0) {
+        ledger->put[said.writer] = said.id;
+        return true;
     }
+    CU_ASSERT_FATAL(said.create < CREATES_MAX);
+    CU_ASSERT_EQUAL(ledger->created[said.create], 0); /* one winner */
+    ledger->created[said.create] = said.id;
+    if (said.create > ledger->last_create)
+        ledger->last_create = said.create;
+    return true;
 }
 
 static void run_and_kill(const char *scratch, struct ledger *ledger, uint64_t round,
@@ -200,13 +201,17 @@ static void run_and_kill(const char *scratch, struct ledger *ledger, uint64_t ro
         pids[i] = child_start(write_until_killed, &writer);
     }
     close(pipe_fds[1]);
+    /* Every other round kills writers that may still be opening the store. */
+    if (round % 2 == 0)
+        CU_ASSERT_TRUE(read_acknowledgement(ledger, pipe_fds[0]));
     for (uint32_t i = 0; i < KILLED_PER_ROUND; i++) {
         const struct timespec pause = {.tv_nsec = (long)(random_next(random) % 30000000)};
         nanosleep(&pause, NULL);
         CU_ASSERT_EQUAL(kill(pids[i], SIGKILL), 0);
         CU_ASSERT_EQUAL(child_wait(pids[i]), 128 + SIGKILL);
     }
-    read_acknowledgements(ledger, pipe_fds[0]);
+    while (read_acknowledgement(ledger, pipe_fds[0]))
+        ;
     close(pipe_fds[0]);
 }
 
@@ -259,7 +264,7 @@ static void killed_writers_leave_whole_objects(void)
     fixture_list(&fixture, "", check_whole, &check);
     check_round(&fixture, &ledger, 1);
     fixture_close(&fixture);
-    CU_ASSERT(ledger.acknowledged > ROUNDS);
+    CU_ASSERT(ledger.acknowledged >= ROUNDS / 2);
     CU_ASSERT(check.objects >= ledger.last_create / 2);
     free(ledger.created);
     scratch_remove(scratch);
