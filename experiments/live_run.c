@@ -289,9 +289,7 @@ static void show(struct live_supervisor *live)
     else if (!live->started)
         snprintf(live->label, sizeof live->label, "%s: starting", options->name);
     else
-        snprintf(live->label, sizeof live->label,
-                 "%s: %llu attempts, %.0f %% won, %.1f MB/s committed", options->name,
-                 (unsigned long long)total.attempts,
+        snprintf(live->label, sizeof live->label, "%s: %.0f %% won, %.1f MB/s", options->name,
                  100.0 * (double)total.won / (double)(total.attempts > 0 ? total.attempts : 1),
                  (double)total.bytes / 1e6 / (elapsed_s > 0 ? elapsed_s : 1));
     struct progress_state state = {

@@ -202,8 +202,9 @@ static int run_task(struct live_sweep *sweep, size_t index)
     snprintf(name, sizeof name, "%.60s/%.80s seed %llu", sweep->experiment->name, task->arm->name,
              (unsigned long long)task->seed);
     progress_duration_text((double)config->run.duration_ns / 1e9, duration);
-    fprintf(stderr, "%s: %llu producers for %s on %s\n", name,
-            (unsigned long long)config->workload.producers, duration, sweep->url);
+    fprintf(stderr, "%s: %llu producer%s for %s on %s\n", name,
+            (unsigned long long)config->workload.producers,
+            config->workload.producers == 1 ? "" : "s", duration, sweep->url);
     struct live_run_options options = {
         .config = config,
         .name = name,

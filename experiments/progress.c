@@ -1,10 +1,12 @@
 /* progress.c - see progress.h. */
 #include "experiments/progress.h"
 
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #define TERMINAL_PERIOD_NS (200 * NS_PER_MS)
+#define LINE_MAX_BYTES 512
 #define PLAIN_PERIOD_NS (10 * NS_PER_S)
 
 int64_t progress_now_ns(void)
@@ -46,6 +48,15 @@ void progress_duration_text(double duration_s, char text[32])
         snprintf(text, 32, "%lld h %02d min", (long long)(whole / 3600), (int)(whole % 3600 / 60));
 }
 
+/* What fits into one line: a line that wraps is not rewritten in place. */
+static int columns_of(FILE *stream)
+{
+    struct winsize size;
+    if (ioctl(fileno(stream), TIOCGWINSZ, &size) != 0 || size.ws_col < 2)
+        return LINE_MAX_BYTES;
+    return size.ws_col - 1;
+}
+
 void progress_show(struct progress *progress, const struct progress_state *state)
 {
     if (progress->stream == NULL)
@@ -65,10 +76,13 @@ void progress_show(struct progress *progress, const struct progress_state *state
     if (state->failed > 0)
         snprintf(failed, sizeof failed, ", %zu failed", state->failed);
     double percent = state->total > 0 ? 100.0 * (double)state->done / (double)state->total : 100;
-    fprintf(progress->stream, "%s%s: %zu of %zu %s (%.0f %%)%s, %s%s",
-            progress->terminal ? "\r" : "", progress->label, state->done, state->total,
-            progress->unit != NULL ? progress->unit : "runs", percent, failed, eta,
-            progress->terminal ? "\033[K" : "\n");
+    char line[LINE_MAX_BYTES];
+    snprintf(line, sizeof line, "%s: %zu of %zu %s (%.0f %%)%s, %s", progress->label, state->done,
+             state->total, progress->unit != NULL ? progress->unit : "runs", percent, failed, eta);
+    if (progress->terminal)
+        fprintf(progress->stream, "\r%.*s\033[K", columns_of(progress->stream), line);
+    else
+        fprintf(progress->stream, "%s\n", line);
     fflush(progress->stream);
     progress->dirty = progress->terminal;
 }

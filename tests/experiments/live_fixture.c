@@ -265,6 +265,18 @@ long long live_number(const json_t *report, const char *key, const char *member)
     return json_is_integer(value) ? (long long)json_integer_value(value) : -1;
 }
 
+bool live_all_committed(const char *scratch, const char *url, int producers)
+{
+    int status;
+    int committed = 0;
+    json_t *report = live_inspect(scratch, url, NULL, &status);
+    const json_t *streams = json_object_get(report, "producers");
+    for (size_t i = 0; i < json_array_size(streams); i++)
+        committed += live_number(json_array_get(streams, i), "sequence", NULL) > 0;
+    json_decref(report);
+    return committed == producers;
+}
+
 int live_rows(const char *scratch)
 {
     char path[LIVE_PATH_MAX];

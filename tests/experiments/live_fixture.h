@@ -59,6 +59,8 @@ bool live_find_file(const char *folder, const char *ending, char path[LIVE_PATH_
 /* Runs `inspect URL --json --versions 1000000` and more flags; NULL unless it printed JSON. The
  * status is its own. */
 json_t *live_inspect(const char *scratch, const char *url, const char *flag, int *status);
+/* So many producers have committed a batch each. */
+bool live_all_committed(const char *scratch, const char *url, int producers);
 /* The integer at report.key, or at report.key.member; -1 if there is none. */
 long long live_number(const json_t *report, const char *key, const char *member);
 /* Runs in the database of the scratch folder. */
