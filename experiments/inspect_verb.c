@@ -25,16 +25,18 @@ static int inspect(const struct cli *cli)
         .deep = cli->deep,
     };
     int status;
+    bool empty = false;
     if (!inspect_run(&session, &options, &inspection, error)) {
         status = cli_error(CLI_FAILED, "%s", error);
     } else {
+        empty = inspection.version_count == 0;
         if (cli->json)
             inspect_report_json(&inspection, &report, stdout);
-        else
+        else if (!empty || inspection.tgb_count > 0)
             inspect_report_print(&inspection, &report, stdout);
         status = inspection.problem_total > 0 ? CLI_FAILED : CLI_DONE;
     }
-    if (status != CLI_DONE && inspection.version_count == 0)
+    if (empty)
         cli_error(CLI_FAILED,
                   "%s holds no chain; give the folder of one run, as lakestream live "
                   "printed it",

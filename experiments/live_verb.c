@@ -149,19 +149,23 @@ static int keep(struct live_sweep *sweep, const struct live_task *task, const ch
 }
 
 /* What was reached, and how to go on. One line. */
-static void say_unfinished(const struct live_sweep *sweep, const struct live_report *report,
-                           const char *what)
+static void say_unfinished(const struct live_sweep *sweep, const struct live_task *task,
+                           const struct live_report *report, const char *what)
 {
     char done[96] = "";
-    if (sweep->task_count > 1)
+    char choose[2 * CONFIG_NAME_MAX + 64] = "";
+    if (sweep->task_count > 1) {
         snprintf(done, sizeof done, "; %zu of %zu runs are in %.40s (the others: --missing)",
                  sweep->done, sweep->task_count, sweep->cli->db);
+        snprintf(choose, sizeof choose, " --arm %s --seeds 1 --set seed=%llu", task->arm->name,
+                 (unsigned long long)task->seed);
+    }
     cli_error(CLI_FAILED,
               "%s after %.1f s: %llu batches (%.1f MB) by %llu commits are in the chain %s, which "
-              "is valid; this run is not in the database%s; to go on with it add --resume %s",
+              "is valid; this run is not in the database%s; to go on with it add%s --resume %s",
               what, report->wall_s, (unsigned long long)report->batches,
               (double)report->bytes / 1e6, (unsigned long long)report->won, sweep->url, done,
-              sweep->url);
+              choose, sweep->url);
 }
 
 static int64_t later_ns(const struct live_sweep *sweep, size_t index)
@@ -227,15 +231,15 @@ static int run_task(struct live_sweep *sweep, size_t index)
         break;
     case LIVE_FAILED:
         cli_error(CLI_FAILED, "%s", report.text);
-        say_unfinished(sweep, &report, "failed");
+        say_unfinished(sweep, task, &report, "failed");
         status = CLI_FAILED;
         break;
     case LIVE_INTERRUPTED:
-        say_unfinished(sweep, &report, "stopped as asked");
+        say_unfinished(sweep, task, &report, "stopped as asked");
         status = CLI_FAILED;
         break;
     case LIVE_KILLED:
-        say_unfinished(sweep, &report, "killed");
+        say_unfinished(sweep, task, &report, "killed");
         status = 130;
         break;
     }
