@@ -2,13 +2,17 @@
  *
  * An operation is applied at one instant, atomically, and answered later. With L its latency
  * (latency.h) and f the apply fraction:
- *   PUT, PUT_IF_ABSENT   applied at the later of f L after sending and the end of the upload on the
- *                        client's and the store's link; answered (1-f) L later
- *   GET                  applied at f times the latency of its first byte (that of 0 bytes); its
- * data then starts on both links; answered at the later of L after sending and the end of both
- * transfers LIST, DELETE         applied at f L, answered at L; they carry no data An operation
- * over the request rate is answered STORE_THROTTLED and never applied: GET and LIST draw on one
- * rate, the other verbs on the other; both hold what a second brings.
+ *
+ * - PUT, PUT_IF_ABSENT: applied at the later of f L after sending and the end of the upload on the
+ *   client's and the store's link; answered (1-f) L later.
+ *
+ * - GET: applied at f times the latency of its first byte (that of 0 bytes); its data then starts
+ *   on both links; answered at the later of L after sending and the end of both transfers.
+ *
+ * - LIST, DELETE: applied at f L, answered at L; they carry no data.
+ *
+ * - Over the request rate: answered STORE_THROTTLED and never applied. GET and LIST draw on one
+ *   rate, the other verbs on the other; both hold what a second brings.
  *
  * Bodies are kept as they come: bytes are copied, a manifest is referenced, a length is a number.
  * Closing a client's store drops its operations in flight: they are never answered, and their

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/manifest.h"
+#include "tests/battery/store_battery.h"
 #include "tests/harness.h"
 
 #define GET_NS (20 * NS_PER_MS)
@@ -371,7 +372,17 @@ static void closing_drops_what_is_in_flight(void)
     store_op_deinit(&large);
 }
 
+static void every_store_s_battery_passes(void)
+{
+    struct bench bench;
+    bench_open(&bench, plain_options());
+    struct store_battery battery = {.store = bench.client, .loop = &bench.loop.loop};
+    store_battery_run(&battery);
+    bench_close(&bench);
+}
+
 const struct harness_test virtual_store_tests[] = {
+    HARNESS_TEST(every_store_s_battery_passes),
     HARNESS_TEST(put_overwrites_and_create_does_not),
     HARNESS_TEST(ranges_are_cut),
     HARNESS_TEST(references_and_lengths_come_back),
