@@ -60,7 +60,9 @@ BELOW_sim := core
 BELOW_backend := core
 BELOW_experiments := backend sim core
 
-sources = $(sort $(filter-out experiments/main.c,$(wildcard $1/*.c)))
+# Sources of a folder, with those of its rooms one level down where it has any.
+sources = $(sort $(filter-out experiments/main.c,$(wildcard $1/*.c) \
+	$(if $(filter experiments,$1),$(wildcard $1/*/*.c))))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 archive = $(BUILD)/liblakestream-$1.a
 archives = $(foreach l,$1 $(BELOW_$1),$(call archive,$l))
@@ -173,4 +175,4 @@ $(PROGRAM): $(BUILD)/obj/experiments/main.o $(call archives,experiments)
 	@echo "  LD    $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(call package_libs,$(PACKAGES)) -lm -o $@
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d)
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/obj/*/*/*/*.d)

@@ -7,10 +7,10 @@
 
 #include "experiments/bench.h"
 #include "experiments/cli.h"
-#include "experiments/progress.h"
-#include "experiments/recorder.h"
-#include "experiments/runner.h"
-#include "experiments/simulate.h"
+#include "experiments/trials/progress.h"
+#include "experiments/trials/recorder.h"
+#include "experiments/trials/runner.h"
+#include "experiments/trials/simulate.h"
 #include "sim/mm1.h"
 #include "sim/yardstick.h"
 

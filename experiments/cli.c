@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "build_info.h"
-#include "experiments/units.h"
+#include "experiments/config/units.h"
 
 struct flag_row {
     enum cli_flag flag;

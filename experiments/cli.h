@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "experiments/experiment.h"
+#include "experiments/config/experiment.h"
 
 #define CLI_DONE 0
 #define CLI_FAILED 1

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "experiments/cli.h"
-#include "experiments/options.h"
-#include "experiments/query.h"
+#include "experiments/config/options.h"
+#include "experiments/results/query.h"
 
 /* Keeps the arms of that name or group. */
 static bool keep_arm(struct experiment *experiment, const char *name)

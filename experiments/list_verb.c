@@ -6,8 +6,8 @@
 
 #include "core/policy.h"
 #include "experiments/cli.h"
-#include "experiments/figure.h"
-#include "experiments/options.h"
+#include "experiments/config/options.h"
+#include "experiments/figures/figure.h"
 #include "experiments/verbs.h"
 
 static void list_policies(void)

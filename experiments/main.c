@@ -4,7 +4,7 @@
 
 #include "build_info.h"
 #include "experiments/cli.h"
-#include "experiments/query.h"
+#include "experiments/results/query.h"
 #include "experiments/verbs.h"
 
 struct verb {

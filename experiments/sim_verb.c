@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "experiments/cli.h"
-#include "experiments/simulate.h"
+#include "experiments/trials/simulate.h"
 #include "experiments/verbs.h"
 
 static int simulate(const struct experiment *experiment, const struct cli *cli)

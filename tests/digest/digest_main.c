@@ -1,5 +1,5 @@
-/* digest_main.c - prints the event digest of one short run per policy. It needs only core/ and sim/, so
- * that the test can build it with several compilers and levels in little time. */
+/* digest_main.c - prints the event digest of one short run per policy. It needs only core/ and
+ * sim/, so that the test can build it with several compilers and levels in little time. */
 #include <stdio.h>
 
 #include "core/policy.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/random.h"
-#include "experiments/inspect_chain.h"
+#include "experiments/live/inspect_chain.h"
 #include "tests/experiments/live_fixture.h"
 #include "tests/harness.h"
 

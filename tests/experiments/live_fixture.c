@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "experiments/query.h"
+#include "experiments/results/query.h"
 #include "experiments/verbs.h"
 
 void live_pause(int ms)

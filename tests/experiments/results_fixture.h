@@ -2,7 +2,7 @@
 #ifndef TESTS_EXPERIMENTS_RESULTS_FIXTURE_H
 #define TESTS_EXPERIMENTS_RESULTS_FIXTURE_H
 
-#include "experiments/results.h"
+#include "experiments/results/results.h"
 
 struct fixture {
     char directory[128];

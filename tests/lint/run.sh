@@ -73,11 +73,11 @@ core/a.c|#include "core/manifest.c"|compiled once
 sim/a.c|#include <gsl/gsl_cdf.h>|
 sim/a.c|#include "core/store.h"|
 sim/a.c|#include "backend/loop.h"|include of "backend/loop\.h"
-sim/a.c|#include "experiments/units.h"|include of "experiments/units\.h"
+sim/a.c|#include "experiments/config/units.h"|include of "experiments/config/units\.h"
 sim/a.c|#include <pthread.h>|include of <pthread\.h>
 backend/a.c|#include <pthread.h>|
 backend/a.c|#include "sim/queue.h"|include of "sim/queue\.h"
-backend/a.c|#include "experiments/units.h"|include of "experiments/units\.h"
+backend/a.c|#include "experiments/config/units.h"|include of "experiments/config/units\.h"
 experiments/a.c|#include "sim/queue.h"|
 experiments/a.c|#include "build_info.h"|
 tests/core/a.c|#include "sim/queue.h"|include of "sim/queue\.h"
@@ -91,16 +91,16 @@ tests/core/a.c|int x = strtok(a, b);|strtok is banned here: use strchr
 core/a.c|int x = alloca(8);|alloca is banned here: use malloc
 experiments/a.c|int x = atoi(a);|atoi is banned here: .*units parser
 backend/a.c|int x = strtol(a, 0, 10);|strtol is banned here: use the units parser
-experiments/units.c|int x = strtol(a, 0, 10);|
+experiments/config/units.c|int x = strtol(a, 0, 10);|
 sim/a.c|int x = rand();|rand is banned here: draw from the random stream
 tests/sim/a.c|int x = random();|random is banned here: draw from the random stream
 sim/a.c|int x = drand48();|drand48 is banned here: draw from the random stream
 backend/a.c|int x = time(0);|time is banned here: ask the loop
 sim/a.c|int x = clock_gettime(0, &t);|clock_gettime is banned here: ask the loop
 backend/loop.c|int x = clock_gettime(0, &t);|
-experiments/progress.c|int x = clock_gettime(0, &t);|
+experiments/trials/progress.c|int x = clock_gettime(0, &t);|
 experiments/a.c|int x = system(a);|system is banned here: use posix_spawn
-experiments/figure.c|int x = popen(a, b);|
+experiments/figures/figure.c|int x = popen(a, b);|
 sim/a.c|int x = longjmp(a, b);|longjmp is banned here: return an error
 core/a.c|int x = printf(a);|printf is banned here: return an error code
 core/a.c|int x = exit(1);|exit is banned here: assert

@@ -1,0 +1,133 @@
+/* config.c - defaults, and what one row of the options table alone cannot check. */
+#include "experiments/config/config.h"
+
+#include <string.h>
+
+#include "experiments/config/options.h"
+
+void config_default(struct config *config)
+{
+    memset(config, 0, sizeof(*config));
+    const struct origin origin = {.kind = ORIGIN_DEFAULT};
+    for (size_t i = 0; i < option_count(); i++) {
+        const struct option *option = option_at(i);
+        struct diagnostic diagnostic;
+        bool ok = option_set(config, option, option->text_default, &origin, &diagnostic);
+        if (!ok) {
+            fprintf(stderr, "%s\n", diagnostic.text);
+        }
+        assert(ok);
+    }
+}
+
+/* Two keys of one unit, of which the first must be at most (or below) the second. */
+struct order {
+    const char *smaller;
+    const char *larger;
+    bool strict;
+};
+
+static const struct order orders[] = {
+    {"run.warmup", "run.duration", true},          {"run.bin", "run.duration", false},
+    {"commit.gap_min", "commit.gap_max", false},   {"commit.retry", "commit.retry_max", false},
+    {"policy.aimd.min", "policy.aimd.max", false}, {"policy.incr.min", "policy.incr.max", false},
+};
+
+/* Of two contradicting keys, the one that was set by the stronger origin is to blame. */
+static const struct origin *blamed(const struct config *config, const struct option *a,
+                                   const struct option *b)
+{
+    const struct origin *first = &config->origins[option_index(a)];
+    const struct origin *second = &config->origins[option_index(b)];
+    return first->kind >= second->kind ? first : second;
+}
+
+bool config_check(const struct config *config, struct diagnostic *diagnostic)
+{
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        const struct option *smaller = option_find(orders[i].smaller);
+        const struct option *larger = option_find(orders[i].larger);
+        if (smaller == NULL || larger == NULL) {
+            continue; /* a policy that this build does not have */
+        }
+        double low = option_number(config, smaller);
+        double high = option_number(config, larger);
+        if (orders[i].strict ? low < high : low <= high) {
+            continue;
+        }
+        char low_text[OPTION_TEXT_MAX];
+        char high_text[OPTION_TEXT_MAX];
+        char origin[ORIGIN_TEXT_MAX];
+        option_print(config, smaller, low_text);
+        option_print(config, larger, high_text);
+        origin_print_place(blamed(config, smaller, larger), origin);
+        diagnostic_set(diagnostic, "%s: %s (%.64s) must be %s %s (%.64s)", origin, smaller->key,
+                       low_text, orders[i].strict ? "below" : "at most", larger->key, high_text);
+        return false;
+    }
+    return true;
+}
+
+const struct policy_kind *config_policy_kind(const struct config *config)
+{
+    const struct policy_kind *kind = policy_kind_at(config->policy.index);
+    assert(kind != NULL);
+    return kind;
+}
+
+const double *config_policy_values(const struct config *config)
+{
+    assert(config->policy.index < CONFIG_POLICIES_MAX);
+    return config->policy.values[config->policy.index];
+}
+
+double config_price(const struct config *config, enum store_verb verb)
+{
+    double price = 0;
+    switch (verb) {
+    case STORE_GET:
+        price = config->price.get;
+        break;
+    case STORE_PUT:
+    case STORE_PUT_IF_ABSENT:
+        price = config->price.put;
+        break;
+    case STORE_LIST:
+        price = config->price.list;
+        break;
+    case STORE_DELETE:
+        price = config->price.delete;
+        break;
+    case STORE_VERB_COUNT:
+        assert(0 && "not a verb");
+        break;
+    }
+    return price;
+}
+
+void origin_print(const struct origin *origin, char text[ORIGIN_TEXT_MAX])
+{
+    switch (origin->kind) {
+    case ORIGIN_DEFAULT:
+        snprintf(text, ORIGIN_TEXT_MAX, "default");
+        break;
+    case ORIGIN_PROFILE:
+        snprintf(text, ORIGIN_TEXT_MAX, "profile %s:%u", origin->file, origin->line);
+        break;
+    case ORIGIN_FILE:
+        snprintf(text, ORIGIN_TEXT_MAX, "%s:%u", origin->file, origin->line);
+        break;
+    case ORIGIN_SET:
+        snprintf(text, ORIGIN_TEXT_MAX, "--set");
+        break;
+    }
+}
+
+void origin_print_place(const struct origin *origin, char text[ORIGIN_TEXT_MAX])
+{
+    if (origin->file != NULL) {
+        snprintf(text, ORIGIN_TEXT_MAX, "%s:%u:%u", origin->file, origin->line, origin->column);
+    } else {
+        snprintf(text, ORIGIN_TEXT_MAX, "%s", origin->kind == ORIGIN_SET ? "--set" : "default");
+    }
+}

@@ -1,0 +1,147 @@
+/* config.h - the effective configuration of one arm of an experiment, and where each value came
+ * from.
+ *
+ * Plain data: copied by assignment, owns nothing. Every field belongs to one row of the options
+ * table (options.h), which holds its key, unit, default, range and help; the key stands beside each
+ * field. Times are nanoseconds, sizes bytes, rates bytes per second. Origins borrow their file
+ * names: from the experiment that loaded them (experiment.h), or from the caller of option_set. */
+#ifndef EXPERIMENTS_CONFIG_H
+#define EXPERIMENTS_CONFIG_H
+
+#include <stdbool.h>
+
+#include "core/base.h"
+#include "core/commit.h"
+#include "core/policy.h"
+#include "core/producer.h"
+#include "experiments/config/diagnostic.h"
+#include "experiments/config/quantiles.h"
+
+#define CONFIG_OPTIONS_MAX 192 /* rows of the options table, those of policies included */
+#define CONFIG_POLICIES_MAX 16
+#define CONFIG_NAME_MAX 64 /* bytes with the NUL, as all of these */
+#define CONFIG_TITLE_MAX 160
+#define CONFIG_PATH_MAX 512
+
+enum toggle {
+    TOGGLE_OFF,
+    TOGGLE_ON,
+};
+
+enum origin_kind {
+    ORIGIN_DEFAULT, /* the options table */
+    ORIGIN_PROFILE, /* the store's profile: file and line */
+    ORIGIN_FILE,    /* the experiment: file and line */
+    ORIGIN_SET,     /* --set on the command line */
+};
+
+struct origin {
+    enum origin_kind kind;
+    uint32_t line;    /* 1 is the first; 0 unless PROFILE or FILE */
+    uint32_t column;  /* 1 is the first; 0 unless PROFILE or FILE */
+    const char *file; /* borrowed; NULL unless PROFILE or FILE */
+};
+
+/* Latency of one operation = (base + bytes / stream_rate) * factor; the factor's median is 1. */
+struct latency_config {
+    int64_t base_ns;    /* store.<verb>.base: median of an operation without a body */
+    double stream_rate; /* store.<verb>.slope, bytes/s of one stream; 0: size does not matter */
+    double sigma;       /* store.<verb>.sigma of the lognormal factor; 0: constant */
+    struct quantile_table quantiles; /* store.<verb>.quantiles */
+};
+
+struct workload_config {
+    uint64_t producers;      /* workload.producers */
+    double rate;             /* workload.rate, bytes/s offered by one producer */
+    uint64_t tgb_bytes;      /* workload.tgb */
+    double jitter;           /* workload.jitter: time to make a TGB *= uniform [1-j, 1+j) */
+    enum producer_mode mode; /* workload.mode */
+};
+
+struct run_config {
+    int64_t duration_ns; /* run.duration */
+    int64_t warmup_ns;   /* run.warmup: left out of metrics, never of series; below the duration */
+    int64_t bin_ns;      /* run.bin: width of one point of a series */
+};
+
+struct commit_config {
+    enum commit_find find;    /* commit.find */
+    int64_t first_gap_ns;     /* commit.first_gap: the first attempt starts uniformly within it */
+    int64_t gap_min_ns;       /* commit.gap_min: clamps of the policy's gap, before jitter */
+    int64_t gap_max_ns;       /* commit.gap_max */
+    double jitter;            /* commit.jitter: gap *= uniform [1-j, 1+j) */
+    uint64_t active_versions; /* commit.active_versions: A */
+    uint64_t uploads_max;     /* commit.uploads_max: at once by one producer */
+    int64_t retry_ns;         /* commit.retry: first back-off */
+    int64_t retry_max_ns;     /* commit.retry_max */
+};
+
+struct policy_config {
+    uint32_t index; /* policy.name: index into core's policy table */
+    /* policy.<kind>.<parameter>, in the units that core/policy.h states (durations in seconds). */
+    double values[CONFIG_POLICIES_MAX][POLICY_PARAMETERS_MAX];
+};
+
+struct store_config {
+    char profile[CONFIG_PATH_MAX];                   /* store.profile */
+    struct latency_config latency[STORE_VERB_COUNT]; /* get, put, create, list, delete */
+    double apply_fraction;   /* store.apply_fraction: applied this far into the latency */
+    double client_bandwidth; /* store.client_bandwidth, bytes/s of one producer's machine */
+    double bandwidth;        /* store.bandwidth, bytes/s of the store as a whole */
+    double put_limit;        /* store.put_limit, requests/s of PUT, create, DELETE */
+    double get_limit;        /* store.get_limit, requests/s of GET, LIST */
+};
+
+/* Dollars per 1,000 requests; a create costs what a PUT does. */
+struct price_config {
+    double put;    /* price.put */
+    double get;    /* price.get */
+    double list;   /* price.list */
+    double delete; /* price.delete */
+};
+
+struct live_config {
+    char store[CONFIG_PATH_MAX]; /* live.store: file:// URL; empty where none was given */
+    enum toggle sync;            /* live.sync: fsync what was acknowledged */
+    enum toggle restart;         /* live.restart: start a producer again when its process died */
+    uint64_t workers;            /* live.workers: threads for blocking file work, a process */
+};
+
+struct config {
+    char name[CONFIG_NAME_MAX];   /* name: of the experiment */
+    char title[CONFIG_TITLE_MAX]; /* title: one line for people; may be empty */
+    uint64_t seeds;               /* seeds: how many */
+    uint64_t seed;                /* seed: the first; the others follow */
+    struct workload_config workload;
+    struct run_config run;
+    struct commit_config commit;
+    uint64_t entry_bytes; /* manifest.entry: encoded size of one entry */
+    struct policy_config policy;
+    struct store_config store;
+    struct price_config price;
+    struct live_config live;
+    struct origin origins[CONFIG_OPTIONS_MAX]; /* by index into the options table */
+};
+
+/* Every value at its default. The values of a store are those of the s3-standard profile. */
+void config_default(struct config *config);
+
+/* What one row alone cannot check: pairs of keys that contradict each other. False: the diagnostic
+ * names both keys, and where the offending one was set. */
+MUST_USE bool config_check(const struct config *config, struct diagnostic *diagnostic);
+
+/* The chosen policy, and its parameter values in the order of its table. Borrowed. */
+const struct policy_kind *config_policy_kind(const struct config *config);
+const double *config_policy_values(const struct config *config);
+
+/* Dollars per 1,000 requests of a verb. */
+double config_price(const struct config *config, enum store_verb verb);
+
+#define ORIGIN_TEXT_MAX (CONFIG_PATH_MAX + 32)
+
+/* "default", "--set", "file:line" or "profile file:line". */
+void origin_print(const struct origin *origin, char text[ORIGIN_TEXT_MAX]);
+/* "file:line:column", "--set" or "default", for the head of a message. */
+void origin_print_place(const struct origin *origin, char text[ORIGIN_TEXT_MAX]);
+
+#endif

@@ -1,0 +1,44 @@
+/* figure.h - the figures: one row each, and how a page is made of a figure and the database.
+ *
+ * To add one: write experiments/figure_<name>.c with a `const struct figure figure_<name>`, add its
+ * row in figure.c, its experiment configs/experiments/<name>.yaml and its script plots/<name>.gp.
+ * The three functions read the page's data and write text; they never fail and print no number that
+ * is not from the database, the configs stored in it, or configs/reported.tsv. */
+#ifndef EXPERIMENTS_FIGURE_H
+#define EXPERIMENTS_FIGURE_H
+
+#include <stdio.h>
+
+#include "experiments/figures/figure_data.h"
+#include "experiments/figures/paper_reported.h"
+
+struct figure_page {
+    const struct figure *figure;
+    const struct figure_data *data; /* simulated runs; at least one arm */
+    const struct reported *reported;
+    const char *folder;  /* where files go */
+    const char *scripts; /* where the gnuplot scripts are */
+    uint64_t seeds;      /* that the whole figure has; fewer in the data are said in the caption */
+};
+
+struct figure {
+    const char *name;  /* of the figure, its experiment, script and files */
+    const char *title; /* one line */
+    /* Points for the script, and its variables (gnuplot assignments). */
+    void (*plot)(const struct figure_page *page, FILE *points, FILE *variables);
+    /* Markdown for PAPER_REPRO.md, also the start of the table beside the figure; and what else
+     * that table holds (NULL: nothing). */
+    void (*paper)(const struct figure_page *page, FILE *markdown);
+    void (*detail)(const struct figure_page *page, FILE *markdown);
+    /* One to four lines for the terminal. */
+    void (*headline)(const struct figure_page *page, FILE *text);
+};
+
+/* NULL past the end. */
+const struct figure *figure_at(size_t index);
+const struct figure *figure_find(const char *name);
+
+/* Writes <folder>/<name>.tsv, .vars, .md, .svg and .png. Blocks until gnuplot is done. */
+MUST_USE bool figure_render(const struct figure_page *page, struct diagnostic *diagnostic);
+
+#endif

@@ -1,0 +1,322 @@
+/* figure_data.c - reads the runs of one experiment for figures and tables. Every statement selects
+ * from current_run, the view of the configs that were asked for last. */
+#include "experiments/figures/figure_data.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/config/options.h"
+
+#define HOUR_NS INT64_C(3600000000000)
+
+static void *grow(void *old, size_t count, size_t size)
+{
+    void *memory = reallocarray(old, count, size);
+    assert(memory);
+    return memory;
+}
+
+/* NULL: the diagnostic. */
+static sqlite3_stmt *prepare(struct results_db *db, const char *sql, struct diagnostic *diagnostic)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(results_connection(db), sql, -1, &statement, NULL) == SQLITE_OK)
+        return statement;
+    char message[RESULTS_MESSAGE_MAX];
+    results_failure(db, message);
+    diagnostic_set(diagnostic, "%s", message);
+    return NULL;
+}
+
+static void copy_column(sqlite3_stmt *statement, int column, char *text, size_t size)
+{
+    const unsigned char *value = sqlite3_column_text(statement, column);
+    snprintf(text, size, "%s", value ? (const char *)value : "");
+}
+
+/* One line of a stored config: key, value, origin. Texts with blanks are not needed here. Keys that
+ * this program does not know are another version's. */
+static bool read_config_line(const char *line, struct config *config, struct diagnostic *diagnostic)
+{
+    static const struct origin origin = {.kind = ORIGIN_SET};
+    char key[FIGURE_NAME_MAX];
+    char value[CONFIG_PATH_MAX];
+    size_t key_length = strcspn(line, " \n");
+    const char *rest = line + key_length + strspn(line + key_length, " ");
+    size_t value_length = strcspn(rest, " \n");
+    if (key_length >= sizeof key || value_length >= sizeof value)
+        return true;
+    snprintf(key, sizeof key, "%.*s", (int)key_length, line);
+    snprintf(value, sizeof value, "%.*s", (int)value_length, rest);
+    const struct option *option = option_find(key);
+    if (!option || strcmp(value, "-") == 0 || option->unit == UNIT_QUANTILES ||
+        strcmp(key, "title") == 0)
+        return true;
+    return option_set(config, option, value, &origin, diagnostic);
+}
+
+static bool read_config(const char *text, struct config *config, struct diagnostic *diagnostic)
+{
+    bool valid = true;
+    config_default(config);
+    for (const char *line = text; valid && line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        valid = read_config_line(line, config, diagnostic);
+    }
+    return valid;
+}
+
+static struct figure_arm *add_arm(struct figure_data *data)
+{
+    data->arms = grow(data->arms, data->arm_count + 1, sizeof *data->arms);
+    struct figure_arm *arm = &data->arms[data->arm_count++];
+    *arm = (struct figure_arm){.sweep_value = NAN};
+    return arm;
+}
+
+enum run_column {
+    RUN_ARM,
+    RUN_GROUP,
+    RUN_SWEEP_KEY,
+    RUN_SWEEP_VALUE,
+    RUN_HASH,
+    RUN_CONFIG,
+    RUN_COMMIT,
+    RUN_ID,
+    RUN_SEED,
+};
+
+static bool begin_arm(struct figure_data *data, sqlite3_stmt *row, struct diagnostic *diagnostic)
+{
+    struct figure_arm *arm = add_arm(data);
+    copy_column(row, RUN_ARM, arm->name, sizeof arm->name);
+    copy_column(row, RUN_GROUP, arm->group, sizeof arm->group);
+    if (!arm->group[0])
+        copy_column(row, RUN_ARM, arm->group, sizeof arm->group);
+    copy_column(row, RUN_SWEEP_KEY, arm->sweep_key, sizeof arm->sweep_key);
+    if (sqlite3_column_type(row, RUN_SWEEP_VALUE) != SQLITE_NULL)
+        arm->sweep_value = sqlite3_column_double(row, RUN_SWEEP_VALUE);
+    copy_column(row, RUN_HASH, arm->hash, sizeof arm->hash);
+    copy_column(row, RUN_COMMIT, arm->commit, sizeof arm->commit);
+    const unsigned char *config = sqlite3_column_text(row, RUN_CONFIG);
+    return read_config(config ? (const char *)config : "", &arm->config, diagnostic);
+}
+
+static void add_run(struct figure_arm *arm, sqlite3_stmt *row)
+{
+    char commit[FIGURE_COMMIT_MAX];
+    size_t count = arm->run_count + 1;
+    arm->runs = grow(arm->runs, count, sizeof *arm->runs);
+    arm->seeds = grow(arm->seeds, count, sizeof *arm->seeds);
+    arm->runs[arm->run_count] = sqlite3_column_int64(row, RUN_ID);
+    arm->seeds[arm->run_count] = sqlite3_column_int64(row, RUN_SEED);
+    arm->run_count = count;
+    copy_column(row, RUN_COMMIT, commit, sizeof commit);
+    if (strcmp(arm->commit, commit) != 0)
+        arm->commits_differ = true;
+}
+
+static int compare_arms(const void *left, const void *right)
+{
+    const struct figure_arm *a = left;
+    const struct figure_arm *b = right;
+    if (a->config.policy.index != b->config.policy.index)
+        return a->config.policy.index < b->config.policy.index ? -1 : 1;
+    int order = strverscmp(a->group, b->group);
+    if (order == 0 && isfinite(a->sweep_value) && isfinite(b->sweep_value))
+        order = (a->sweep_value > b->sweep_value) - (a->sweep_value < b->sweep_value);
+    return order != 0 ? order : strverscmp(a->name, b->name);
+}
+
+bool figure_data_load(struct results_db *db, const char *experiment, enum results_mode mode,
+                      struct figure_data *data, struct diagnostic *diagnostic)
+{
+    *data = (struct figure_data){.db = db, .mode = mode};
+    snprintf(data->experiment, sizeof data->experiment, "%s", experiment);
+    sqlite3_stmt *statement =
+        prepare(db,
+                "SELECT arm, arm_group, sweep_key, sweep_value, config_hash, config, \"commit\","
+                " id, seed FROM current_run WHERE experiment = ?1 AND mode = ?2 AND violations = 0"
+                " ORDER BY arm, seed",
+                diagnostic);
+    if (!statement)
+        return false;
+    sqlite3_bind_text(statement, 1, experiment, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 2, results_mode_name(mode), -1, SQLITE_TRANSIENT);
+    bool valid = true;
+    int status;
+    while (valid && (status = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(statement, RUN_ARM);
+        if (data->arm_count == 0 || strcmp(data->arms[data->arm_count - 1].name, name) != 0)
+            valid = begin_arm(data, statement, diagnostic);
+        add_run(&data->arms[data->arm_count - 1], statement);
+    }
+    if (valid && status != SQLITE_DONE) {
+        char message[RESULTS_MESSAGE_MAX];
+        results_failure(db, message);
+        diagnostic_set(diagnostic, "%s", message);
+        valid = false;
+    }
+    sqlite3_finalize(statement);
+    if (!valid) {
+        figure_data_free(data);
+        return false;
+    }
+    if (data->arm_count > 1)
+        qsort(data->arms, data->arm_count, sizeof *data->arms, compare_arms);
+    return true;
+}
+
+void figure_data_free(struct figure_data *data)
+{
+    for (size_t i = 0; i < data->arm_count; i++) {
+        free(data->arms[i].runs);
+        free(data->arms[i].seeds);
+    }
+    free(data->arms);
+    *data = (struct figure_data){0};
+}
+
+size_t figure_seeds_min(const struct figure_data *data)
+{
+    size_t least = data->arm_count > 0 ? data->arms[0].run_count : 0;
+    for (size_t i = 1; i < data->arm_count; i++)
+        if (data->arms[i].run_count < least)
+            least = data->arms[i].run_count;
+    return least;
+}
+
+size_t figure_seeds_max(const struct figure_data *data)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < data->arm_count; i++)
+        if (data->arms[i].run_count > most)
+            most = data->arms[i].run_count;
+    return most;
+}
+
+void figure_metric(const struct figure_data *data, const struct figure_arm *arm, const char *name,
+                   double *values)
+{
+    struct diagnostic diagnostic;
+    sqlite3_stmt *statement =
+        prepare(data->db, "SELECT value FROM metric WHERE run = ?1 AND name = ?2", &diagnostic);
+    for (size_t i = 0; i < arm->run_count; i++) {
+        values[i] = NAN;
+        if (!statement)
+            continue;
+        sqlite3_bind_int64(statement, 1, arm->runs[i]);
+        sqlite3_bind_text(statement, 2, name, -1, SQLITE_TRANSIENT);
+        if (sqlite3_step(statement) == SQLITE_ROW)
+            values[i] = sqlite3_column_double(statement, 0);
+        sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
+}
+
+void figure_hour_metric(const struct figure_data *data, const struct figure_arm *arm,
+                        const char *name, int hour, double *values)
+{
+    char full[RESULT_NAME_MAX];
+    snprintf(full, sizeof full, "%s_h%d", name, hour);
+    figure_metric(data, arm, full, values);
+}
+
+struct statistics_mean figure_mean_of(const double *values, size_t count)
+{
+    double *finite = grow(NULL, count + 1, sizeof *finite);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i]))
+            finite[kept++] = values[i];
+    struct statistics_mean mean = statistics_mean(finite, kept);
+    free(finite);
+    return mean;
+}
+
+struct statistics_mean figure_mean(const struct figure_data *data, const struct figure_arm *arm,
+                                   const char *name)
+{
+    double *values = grow(NULL, arm->run_count + 1, sizeof *values);
+    figure_metric(data, arm, name, values);
+    struct statistics_mean mean = figure_mean_of(values, arm->run_count);
+    free(values);
+    return mean;
+}
+
+struct statistics_mean figure_hour_mean(const struct figure_data *data,
+                                        const struct figure_arm *arm, const char *name, int hour)
+{
+    char full[RESULT_NAME_MAX];
+    snprintf(full, sizeof full, "%s_h%d", name, hour);
+    return figure_mean(data, arm, full);
+}
+
+int figure_hours(const struct figure_data *data)
+{
+    int64_t hours = 0;
+    for (size_t i = 0; i < data->arm_count; i++) {
+        int64_t lasted = data->arms[i].config.run.duration_ns / HOUR_NS;
+        if (i == 0 || lasted < hours)
+            hours = lasted;
+    }
+    return (int)hours;
+}
+
+static size_t seed_of_run(const struct figure_arm *arm, int64_t run)
+{
+    size_t index = 0;
+    while (index < arm->run_count && arm->runs[index] != run)
+        index++;
+    return index;
+}
+
+void figure_series_read(const struct figure_data *data, const struct figure_arm *arm,
+                        const char *name, struct figure_series *series)
+{
+    struct diagnostic diagnostic;
+    *series = (struct figure_series){.run_count = arm->run_count};
+    sqlite3_stmt *statement =
+        prepare(data->db,
+                "SELECT t, run, value FROM series WHERE name = ?1 AND run IN (SELECT id FROM "
+                "current_run WHERE experiment = ?2 AND arm = ?3 AND mode = ?4) ORDER BY t",
+                &diagnostic);
+    if (!statement)
+        return;
+    sqlite3_bind_text(statement, 1, name, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 2, data->experiment, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 3, arm->name, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 4, results_mode_name(data->mode), -1, SQLITE_TRANSIENT);
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        double t_s = sqlite3_column_double(statement, 0);
+        size_t seed = seed_of_run(arm, sqlite3_column_int64(statement, 1));
+        size_t point = series->point_count;
+        if (seed == arm->run_count)
+            continue; /* written by another process since the arm was loaded */
+        if (point == 0 || series->t_s[point - 1] < t_s) {
+            series->t_s = grow(series->t_s, point + 1, sizeof *series->t_s);
+            series->values =
+                grow(series->values, (point + 1) * arm->run_count, sizeof *series->values);
+            series->t_s[point] = t_s;
+            for (size_t i = 0; i < arm->run_count; i++)
+                series->values[point * arm->run_count + i] = NAN;
+            series->point_count = ++point;
+        }
+        series->values[(point - 1) * arm->run_count + seed] = sqlite3_column_double(statement, 2);
+    }
+    sqlite3_finalize(statement);
+}
+
+void figure_series_free(struct figure_series *series)
+{
+    free(series->t_s);
+    free(series->values);
+    *series = (struct figure_series){0};
+}
+
+double figure_offered_mb_s(const struct figure_arm *arm)
+{
+    return (double)arm->config.workload.producers * arm->config.workload.rate / 1e6;
+}

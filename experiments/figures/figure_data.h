@@ -1,0 +1,84 @@
+/* figure_data.h - what figures and tables read: the runs of one experiment, arm by arm, from the
+ * results database and nothing else.
+ *
+ * An arm's config is rebuilt from the text that its runs were stored with, so that a caption cannot
+ * say anything else than what was run. Values are aligned to an arm's seeds; NAN: not measured. */
+#ifndef EXPERIMENTS_FIGURE_DATA_H
+#define EXPERIMENTS_FIGURE_DATA_H
+
+#include "experiments/config/config.h"
+#include "experiments/results/results.h"
+#include "experiments/results/statistics.h"
+
+#define FIGURE_NAME_MAX 128
+#define FIGURE_COMMIT_MAX 64
+
+struct figure_arm {
+    char name[FIGURE_NAME_MAX];
+    char group[FIGURE_NAME_MAX];     /* as the arm where it belongs to none */
+    char sweep_key[FIGURE_NAME_MAX]; /* empty: no sweep */
+    double sweep_value;              /* as option_number gives it; NAN: none */
+    char hash[RESULTS_HASH_MAX];
+    char commit[FIGURE_COMMIT_MAX]; /* of the program that ran the first seed */
+    bool commits_differ;            /* other seeds were run by other programs */
+    struct config config;
+    size_t run_count;
+    int64_t *runs;  /* owned: ids, in the order of their seeds */
+    int64_t *seeds; /* owned: ascending */
+};
+
+/* Arms in the order of core's policy table, then by group, swept value and name ("fixed-2s" before
+ * "fixed-10s"). */
+struct figure_data {
+    struct results_db *db; /* borrowed */
+    char experiment[FIGURE_NAME_MAX];
+    enum results_mode mode;
+    size_t arm_count;
+    struct figure_arm *arms; /* owned */
+};
+
+/* One value per (point in time, seed): values[point * run_count + seed]. */
+struct figure_series {
+    size_t point_count;
+    size_t run_count;
+    double *t_s;    /* owned */
+    double *values; /* owned */
+};
+
+/* Blocks on the disk. An experiment without runs is no error: it has no arms. False: the
+ * diagnostic, nothing to free. */
+MUST_USE bool figure_data_load(struct results_db *db, const char *experiment,
+                               enum results_mode mode, struct figure_data *data,
+                               struct diagnostic *diagnostic);
+void figure_data_free(struct figure_data *data);
+
+/* Seeds of the arm that has fewest and most; 0 without arms. */
+size_t figure_seeds_min(const struct figure_data *data);
+size_t figure_seeds_max(const struct figure_data *data);
+
+/* values: room for arm->run_count. NAN where a run lacks the metric. */
+void figure_metric(const struct figure_data *data, const struct figure_arm *arm, const char *name,
+                   double *values);
+/* Over the seeds that have it. */
+struct statistics_mean figure_mean(const struct figure_data *data, const struct figure_arm *arm,
+                                   const char *name);
+/* "<name>_h<hour>", as the recorder names the metric of a whole hour. */
+struct statistics_mean figure_hour_mean(const struct figure_data *data,
+                                        const struct figure_arm *arm, const char *name, int hour);
+void figure_hour_metric(const struct figure_data *data, const struct figure_arm *arm,
+                        const char *name, int hour, double *values);
+/* The mean of what is finite among `count` values. */
+struct statistics_mean figure_mean_of(const double *values, size_t count);
+
+/* Whole hours that every run of every arm lasted, at most; 0 without arms. */
+int figure_hours(const struct figure_data *data);
+
+/* Free it by figure_series_free. */
+void figure_series_read(const struct figure_data *data, const struct figure_arm *arm,
+                        const char *name, struct figure_series *series);
+void figure_series_free(struct figure_series *series);
+
+/* MB/s that all producers of this arm offer together. */
+double figure_offered_mb_s(const struct figure_arm *arm);
+
+#endif

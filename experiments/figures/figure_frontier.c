@@ -1,0 +1,269 @@
+/* figure_frontier.c - success against freshness, one curve a policy with its constant swept, in the
+ * first hour and in the last: what a budget buys, and whether it still does. */
+#include <math.h>
+#include <string.h>
+
+#include "experiments/config/options.h"
+#include "experiments/figures/figure.h"
+#include "experiments/figures/figure_curve.h"
+#include "experiments/figures/figure_text.h"
+#include "experiments/figures/paper_rules.h"
+
+#define TARGET_COUNT 3
+
+/* Successes at which ages are compared; the last is the reported one. */
+static void targets_of(const struct figure_page *page, double targets[TARGET_COUNT])
+{
+    targets[0] = 0.8;
+    targets[1] = 0.9;
+    targets[2] = reported_number(page->reported, "P1", "success") / 100;
+}
+
+static void plot_hour(const struct figure_data *data, int hour, FILE *points)
+{
+    for (size_t i = 0; i < data->arm_count; i++) {
+        const struct figure_arm *arm = &data->arms[i];
+        char swept[TEXT_MAX];
+        text_swept(arm, swept);
+        if (i == 0 || strcmp(data->arms[i - 1].group, arm->group) != 0)
+            fprintf(points, "\n\n# hour %d %s\n", hour, arm->group);
+        fprintf(points, "%s\t%d", swept, swept_is_default(arm));
+        points_mean(points, figure_hour_mean(data, arm, "age_median_s", hour), 1);
+        points_mean(points, figure_hour_mean(data, arm, "success", hour), 100);
+        fprintf(points, "\n");
+    }
+}
+
+static void frontier_plot(const struct figure_page *page, FILE *points, FILE *variables)
+{
+    const struct figure_data *data = page->data;
+    int late = figure_hours(data);
+    size_t groups = 0;
+    fprintf(points, "# swept value, is it the default, median age s (mean, low, high), success %% "
+                    "(mean, low, high); one block an hour and group");
+    if (late > 0) {
+        plot_hour(data, 1, points);
+        plot_hour(data, late, points);
+    }
+    fprintf(points, "\n");
+    fprintf(variables, "groups = '");
+    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i), groups++)
+        fprintf(variables, "%s%s", groups > 0 ? " " : "", data->arms[i].group);
+    fprintf(variables, "'\nswept = '");
+    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
+        fprintf(variables, "%s%s", i > 0 ? " " : "",
+                data->arms[i].sweep_key[0] ? data->arms[i].sweep_key : "-");
+    fprintf(variables, "'\ngroup_count = %zu\nlate_hour = %d\nreported_success = %.9g\n", groups,
+            late, reported_number(page->reported, "P1", "success"));
+}
+
+/* ---- statements --------------------------------------------------------------------------------
+ */
+
+/* The group of dac with the default estimator: what the others are compared with. arm_count where
+ * there is none. */
+static size_t reference_group(const struct figure_data *data)
+{
+    struct config defaults;
+    const struct option *estimator = option_find("policy.dac.estimator");
+    config_default(&defaults);
+    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i)) {
+        double choice = option_number(&data->arms[i].config, estimator);
+        if (rule_has_budget(&data->arms[i]) &&
+            fabs(choice - option_number(&defaults, estimator)) < 0.5)
+            return i;
+    }
+    return data->arm_count;
+}
+
+static void print_estimate(struct curve_estimate estimate, FILE *markdown)
+{
+    char value[TEXT_MAX];
+    char low[TEXT_MAX];
+    char high[TEXT_MAX];
+    text_number(estimate.value, value);
+    text_number(estimate.low, low);
+    text_number(estimate.high, high);
+    if (!isfinite(estimate.value))
+        fprintf(markdown, " not reached |");
+    else if (!isfinite(estimate.low + estimate.high))
+        fprintf(markdown, " %s |", value);
+    else
+        fprintf(markdown, " %s (%s to %s) |", value, low, high);
+}
+
+/* How a curve's age compares with the reference's at the same success. */
+static const char *judge(const struct curve *curve, const struct curve *against, double success)
+{
+    struct curve_estimate ratio = curve_age_ratio(curve, against, success);
+    if (!isfinite(curve_age_at(curve, success).value))
+        return "not reached";
+    if (!isfinite(ratio.low + ratio.high))
+        return "not known";
+    return ratio.high < 1 ? "fresher" : ratio.low > 1 ? "older" : "no difference shown";
+}
+
+static void write_ages(const struct figure_page *page, int hour, size_t reference, FILE *markdown)
+{
+    double targets[TARGET_COUNT];
+    struct curve against = {0};
+    const struct figure_data *data = page->data;
+    targets_of(page, targets);
+    curve_read(data, reference, hour, &against);
+    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i)) {
+        struct curve curve;
+        curve_read(data, i, hour, &curve);
+        fprintf(markdown, "\n| %d | %s |", hour, data->arms[i].group);
+        for (size_t k = 0; k < TARGET_COUNT; k++) {
+            print_estimate(curve_age_at(&curve, targets[k]), markdown);
+            if (i == reference)
+                fprintf(markdown, " - |");
+            else
+                fprintf(markdown, " %s |", judge(&curve, &against, targets[k]));
+        }
+        curve_free(&curve);
+    }
+    curve_free(&against);
+}
+
+static void write_comparison(const struct figure_page *page, FILE *markdown)
+{
+    double targets[TARGET_COUNT];
+    const struct figure_data *data = page->data;
+    size_t reference = reference_group(data);
+    int late = figure_hours(data);
+    targets_of(page, targets);
+    if (reference == data->arm_count)
+        return;
+    fprintf(markdown,
+            "**The median age at which a success is had**, in seconds, by interpolation along each "
+            "curve, and how it compares with %s at the same success (95 %% interval of the ratio "
+            "of ages, jackknife over seeds: fresher or older only where it excludes 1).\n\n"
+            "| hour | policy |",
+            data->arms[reference].group);
+    for (size_t k = 0; k < TARGET_COUNT; k++)
+        fprintf(markdown, " age at %.1f %% | against %s |", 100 * targets[k],
+                data->arms[reference].group);
+    fprintf(markdown, "\n|---|---|");
+    for (size_t k = 0; k < TARGET_COUNT; k++)
+        fprintf(markdown, "---|---|");
+    write_ages(page, 1, reference, markdown);
+    if (late > 1)
+        write_ages(page, late, reference, markdown);
+    fprintf(markdown, "\n\n");
+}
+
+static void write_budgets(const struct figure_data *data, FILE *markdown)
+{
+    int late = figure_hours(data);
+    fprintf(markdown,
+            "**What a conflict budget buys.** Asked is 1 - kappa; got is the success of the hour; "
+            "where the overhead budget asks for a longer gap, more than asked is got.\n\n"
+            "| dac | kappa | asked %% | got h1 %% | got h%d %% | h%d less asked, points | median "
+            "age s h1 | h%d |\n|---|---|---|---|---|---|---|---|\n",
+            late, late, late);
+    for (size_t i = 0; i < data->arm_count; i++) {
+        const struct figure_arm *arm = &data->arms[i];
+        char first[TEXT_MAX];
+        char last[TEXT_MAX];
+        char distance[TEXT_MAX];
+        char age[TEXT_MAX];
+        char late_age[TEXT_MAX];
+        if (!rule_has_budget(arm))
+            continue;
+        double asked = rule_asked(arm);
+        struct statistics_mean success = figure_hour_mean(data, arm, "success", late);
+        text_mean(figure_hour_mean(data, arm, "success", 1), 100, 2, first);
+        text_mean(success, 100, 2, last);
+        success.mean -= asked;
+        text_mean(success, 100, 2, distance);
+        text_mean_short(figure_hour_mean(data, arm, "age_median_s", 1), 1, age);
+        text_mean_short(figure_hour_mean(data, arm, "age_median_s", late), 1, late_age);
+        fprintf(markdown, "| %s | %.3g | %.1f | %s | %s | %s | %s | %s |\n", arm->group, 1 - asked,
+                100 * asked, first, last, distance, age, late_age);
+    }
+    fprintf(markdown, "\n");
+}
+
+static void frontier_paper(const struct figure_page *page, FILE *markdown)
+{
+    if (figure_hours(page->data) == 0) {
+        fprintf(markdown, "The runs are shorter than one hour: there are no hours to compare.\n\n");
+        return;
+    }
+    write_comparison(page, markdown);
+    write_budgets(page->data, markdown);
+}
+
+static void frontier_detail(const struct figure_page *page, FILE *markdown)
+{
+    int late = figure_hours(page->data);
+    fprintf(markdown,
+            "**Every point.**\n\n| policy | constant | value | success %% h1 | h%d | median age s "
+            "h1 | h%d | MB/s h%d | seeds | config | commit |\n"
+            "|---|---|---|---|---|---|---|---|---|---|---|\n",
+            late, late, late);
+    for (size_t i = 0; i < page->data->arm_count; i++) {
+        const struct figure_arm *arm = &page->data->arms[i];
+        char cells[5][TEXT_MAX];
+        char swept[TEXT_MAX];
+        char origin[TEXT_MAX];
+        text_origin(arm, origin);
+        text_swept(arm, swept);
+        text_mean(figure_hour_mean(page->data, arm, "success", 1), 100, 2, cells[0]);
+        text_mean(figure_hour_mean(page->data, arm, "success", late), 100, 2, cells[1]);
+        text_mean_short(figure_hour_mean(page->data, arm, "age_median_s", 1), 1, cells[2]);
+        text_mean_short(figure_hour_mean(page->data, arm, "age_median_s", late), 1, cells[3]);
+        text_mean(figure_hour_mean(page->data, arm, "committed_mb_s", late), 1, 1, cells[4]);
+        fprintf(markdown, "| %s | %s | %s%s | %s | %s | %s | %s | %s | %s |\n", arm->group,
+                arm->sweep_key, swept, swept_is_default(arm) ? " (default)" : "", cells[0],
+                cells[1], cells[2], cells[3], cells[4], origin);
+    }
+}
+
+/* "fresher: none; older: aimd; ..." at this success, in the order of the words. */
+static void print_groups(const struct figure_data *data, int hour, double success, FILE *text)
+{
+    static const char *const words[] = {"fresher", "older", "no difference shown", "not known",
+                                        "not reached"};
+    size_t reference = reference_group(data);
+    struct curve against;
+    curve_read(data, reference, hour, &against);
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+        size_t printed = 0;
+        for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i)) {
+            struct curve curve;
+            curve_read(data, i, hour, &curve);
+            if (i != reference && strcmp(judge(&curve, &against, success), words[k]) == 0)
+                fprintf(text, "%s%s", printed++ > 0 ? ", " : "", data->arms[i].group);
+            curve_free(&curve);
+        }
+        fprintf(text, "%s (%s)%s", printed > 0 ? "" : "none", words[k],
+                k + 1 < sizeof words / sizeof words[0] ? "; " : "\n");
+    }
+    curve_free(&against);
+}
+
+static void frontier_headline(const struct figure_page *page, FILE *text)
+{
+    double targets[TARGET_COUNT];
+    int late = figure_hours(page->data);
+    size_t reference = reference_group(page->data);
+    targets_of(page, targets);
+    if (late == 0 || reference == page->data->arm_count)
+        return;
+    for (size_t k = TARGET_COUNT - 2; k < TARGET_COUNT; k++) {
+        fprintf(text, "at %.1f %% success in hour %d, age against %s: ", 100 * targets[k], late,
+                page->data->arms[reference].group);
+        print_groups(page->data, late, targets[k], text);
+    }
+}
+
+const struct figure figure_frontier = {
+    .name = "frontier",
+    .title = "What a budget buys: commit success against freshness",
+    .plot = frontier_plot,
+    .paper = frontier_paper,
+    .detail = frontier_detail,
+    .headline = frontier_headline,
+};

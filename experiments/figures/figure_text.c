@@ -1,0 +1,172 @@
+/* figure_text.c - formats numbers for tables and the caption that says what was run. */
+#include "experiments/figures/figure_text.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "experiments/config/options.h"
+
+#define NONE "–"
+
+void text_mean(struct statistics_mean mean, double scale, int decimals, char text[TEXT_MAX])
+{
+    if (!isfinite(mean.mean))
+        snprintf(text, TEXT_MAX, NONE);
+    else if (!isfinite(mean.half_width))
+        snprintf(text, TEXT_MAX, "%.*f", decimals, mean.mean * scale);
+    else
+        snprintf(text, TEXT_MAX, "%.*f ± %.*f", decimals, mean.mean * scale, decimals,
+                 mean.half_width * scale);
+}
+
+/* Digits behind the point that leave three significant ones. */
+static int decimals_of(double value)
+{
+    double size = fabs(value);
+    int decimals = size > 0 ? 2 - (int)floor(log10(size) + 1e-9) : 0;
+    return decimals < 0 ? 0 : decimals > 6 ? 6 : decimals;
+}
+
+void text_number(double value, char text[TEXT_MAX])
+{
+    if (isfinite(value))
+        snprintf(text, TEXT_MAX, "%.*f", decimals_of(value), value);
+    else
+        snprintf(text, TEXT_MAX, NONE);
+}
+
+void text_mean_short(struct statistics_mean mean, double scale, char text[TEXT_MAX])
+{
+    text_mean(mean, scale, isfinite(mean.mean) ? decimals_of(mean.mean * scale) : 0, text);
+}
+
+void text_swept(const struct figure_arm *arm, char text[TEXT_MAX])
+{
+    const struct option *option = arm->sweep_key[0] ? option_find(arm->sweep_key) : NULL;
+    char value[OPTION_TEXT_MAX] = NONE;
+    if (option)
+        option_print(&arm->config, option, value);
+    snprintf(text, TEXT_MAX, "%.*s", TEXT_MAX - 1, value);
+}
+
+bool swept_is_default(const struct figure_arm *arm)
+{
+    const struct option *option = arm->sweep_key[0] ? option_find(arm->sweep_key) : NULL;
+    if (!option)
+        return false;
+    struct config defaults;
+    config_default(&defaults);
+    double ours = option_number(&arm->config, option);
+    return fabs(ours - option_number(&defaults, option)) <= 1e-9 * fabs(ours);
+}
+
+/* "13.5MB/s" as "13.5 MB/s". */
+static void spaced(const char *value, char text[TEXT_MAX])
+{
+    size_t number = strspn(value, "0123456789.");
+    snprintf(text, TEXT_MAX, "%.*s %s", (int)number, value, value + number);
+}
+
+static bool same_scale(const struct config *a, const struct config *b)
+{
+    return a->workload.producers == b->workload.producers &&
+           a->workload.tgb_bytes == b->workload.tgb_bytes && a->workload.rate == b->workload.rate;
+}
+
+/* The arm whose workload most arms share. */
+static const struct figure_arm *typical_arm(const struct figure_data *data)
+{
+    size_t most = 0;
+    const struct figure_arm *typical = data->arms;
+    for (size_t i = 0; i < data->arm_count; i++) {
+        size_t same = 0;
+        for (size_t j = 0; j < data->arm_count; j++)
+            same += same_scale(&data->arms[i].config, &data->arms[j].config);
+        if (same > most) {
+            most = same;
+            typical = &data->arms[i];
+        }
+    }
+    return typical;
+}
+
+static void profile_name(const char *path, char text[TEXT_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+    if (length > 5 && strcmp(name + length - 5, ".yaml") == 0)
+        length -= 5;
+    snprintf(text, TEXT_MAX, "%.*s", (int)length, name);
+}
+
+static void seeds_text(const struct figure_page *page, char text[TEXT_MAX])
+{
+    size_t least = figure_seeds_min(page->data);
+    size_t most = figure_seeds_max(page->data);
+    int length = least == most ? snprintf(text, TEXT_MAX, "%zu seed%s", most, most == 1 ? "" : "s")
+                               : snprintf(text, TEXT_MAX, "%zu to %zu seeds", least, most);
+    if (least < page->seeds)
+        snprintf(text + length, TEXT_MAX - (size_t)length, " (quick: whole figure %llu)",
+                 (unsigned long long)page->seeds);
+}
+
+void text_caption(const struct figure_page *page, char caption[CAPTION_MAX])
+{
+    const struct config *config = &typical_arm(page->data)->config;
+    char value[UNIT_TEXT_MAX];
+    char rate[TEXT_MAX];
+    char tgb[TEXT_MAX];
+    char profile[TEXT_MAX];
+    char seeds[TEXT_MAX];
+    unit_print_rate(config->workload.rate, value);
+    spaced(value, rate);
+    unit_print_bytes(config->workload.tgb_bytes, value);
+    spaced(value, tgb);
+    profile_name(config->store.profile, profile);
+    seeds_text(page, seeds);
+    snprintf(caption, CAPTION_MAX, "%llu producers × %s, %s TGBs, simulated %s store, %s",
+             (unsigned long long)config->workload.producers, rate, tgb, profile, seeds);
+}
+
+void text_origin(const struct figure_arm *arm, char text[TEXT_MAX])
+{
+    snprintf(text, TEXT_MAX, "%zu | `%.8s` | `%.40s`%s", arm->run_count, arm->hash, arm->commit,
+             arm->commits_differ ? " and others" : "");
+}
+
+void text_duration(int64_t duration_ns, char text[TEXT_MAX])
+{
+    char value[UNIT_TEXT_MAX];
+    unit_print_duration(duration_ns, value);
+    spaced(value, text);
+}
+
+void text_note(const struct figure_page *page, char note[CAPTION_MAX])
+{
+    char warmup[TEXT_MAX];
+    text_duration(page->data->arms[0].config.run.warmup_ns, warmup);
+    snprintf(note, CAPTION_MAX,
+             "Means over seeds ± half of the 95 %% interval (Student's t); a warm-up of %s is "
+             "left out of hour 1.",
+             warmup);
+}
+
+void variable_text(FILE *variables, const char *name, const char *text)
+{
+    fprintf(variables, "%s = '", name);
+    for (; *text; text++)
+        fprintf(variables, *text == '\'' ? "''" : "%c", *text);
+    fprintf(variables, "'\n");
+}
+
+void points_mean(FILE *points, struct statistics_mean mean, double scale)
+{
+    if (!isfinite(mean.mean)) {
+        fprintf(points, "\tNaN\tNaN\tNaN");
+        return;
+    }
+    double half = isfinite(mean.half_width) ? mean.half_width : 0;
+    fprintf(points, "\t%.9g\t%.9g\t%.9g", mean.mean * scale, (mean.mean - half) * scale,
+            (mean.mean + half) * scale);
+}

@@ -1,0 +1,79 @@
+/* paper.c - rewrites the marked parts of PAPER_REPRO.md. */
+#include "experiments/figures/paper.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_BYTES_MAX (4 << 20)
+#define MARKER_MAX 96
+
+/* NULL: the diagnostic. The caller frees it. */
+static char *read_whole(const char *path, struct diagnostic *diagnostic)
+{
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        diagnostic_set(diagnostic, "%s: cannot be read: %s", path, strerror(errno));
+        return NULL;
+    }
+    char *text = malloc(FILE_BYTES_MAX + 1);
+    assert(text);
+    size_t size = fread(text, 1, FILE_BYTES_MAX, file);
+    bool whole = !ferror(file) && feof(file);
+    fclose(file);
+    text[size] = '\0';
+    if (whole && strlen(text) == size)
+        return text;
+    diagnostic_set(diagnostic, "%s: cannot be read whole, or is no text", path);
+    free(text);
+    return NULL;
+}
+
+static bool replace_file(const char *path, const char *const parts[3],
+                         struct diagnostic *diagnostic)
+{
+    char next[CONFIG_PATH_MAX];
+    snprintf(next, sizeof next, "%s.new", path);
+    FILE *file = fopen(next, "we");
+    bool written = file != NULL;
+    for (size_t i = 0; written && i < 3; i++)
+        written = fputs(parts[i], file) >= 0;
+    if (file && fclose(file) != 0)
+        written = false;
+    if (written && rename(next, path) == 0)
+        return true;
+    diagnostic_set(diagnostic, "%s: cannot be rewritten: %s", path, strerror(errno));
+    unlink(next);
+    return false;
+}
+
+bool paper_rewrite(const char *path, const char *name, const char *text,
+                   struct diagnostic *diagnostic)
+{
+    char begin[MARKER_MAX];
+    char end[MARKER_MAX];
+    char *page = read_whole(path, diagnostic);
+    if (!page)
+        return false;
+    snprintf(begin, sizeof begin, "<!-- %s:begin -->\n", name);
+    snprintf(end, sizeof end, "<!-- %s:end -->", name);
+    char *from = strstr(page, begin);
+    char *until = from ? strstr(from, end) : NULL;
+    if (!until) {
+        diagnostic_set(diagnostic, "%s: the lines <!-- %s:begin --> and %s must stand in it", path,
+                       name, end);
+        free(page);
+        return false;
+    }
+    from += strlen(begin);
+    bool done = true;
+    if ((size_t)(until - from) != strlen(text) || strncmp(from, text, strlen(text)) != 0) {
+        char *head = strndup(page, (size_t)(from - page));
+        assert(head);
+        done = replace_file(path, (const char *const[3]){head, text, until}, diagnostic);
+        free(head);
+    }
+    free(page);
+    return done;
+}

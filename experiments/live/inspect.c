@@ -1,0 +1,301 @@
+/* inspect.c - see inspect.h: one listing of everything, then the versions in order with a few reads
+ * ahead, then the TGBs, then the floor once more: what a reclaimer took away meanwhile is no
+ * problem. Ours. */
+#include "experiments/live/inspect.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "experiments/live/inspect_chain.h"
+#include "experiments/live/inspect_payload.h"
+#include "experiments/live/live_place.h"
+#include "experiments/trials/progress.h"
+
+#define READS_MAX 8
+#define READ_AHEAD_BYTES_MAX (UINT64_C(256) << 20) /* one version may be larger */
+
+/* ---- listing ---- */
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static void take_floor(struct inspection *inspection, struct floor floor)
+{
+    if (floor.version > inspection->floor.version)
+        inspection->floor.version = floor.version;
+    if (floor.step > inspection->floor.step)
+        inspection->floor.step = floor.step;
+    inspection->floor_listed = true;
+}
+
+static void take_key(struct inspection *inspection, const char *key, uint64_t bytes)
+{
+    uint64_t version;
+    struct floor floor;
+    struct tgb_name tgb;
+    if (name_parse_version(key, &version) && version > 0) {
+        (void)inspection_add_version(inspection, version, bytes);
+    } else if (name_parse_floor(key, &floor)) {
+        take_floor(inspection, floor);
+    } else if (name_parse_tgb(key, &tgb)) {
+        inspection_add_tgb(inspection, &tgb, bytes);
+    } else if (starts_with(key, "run/") || starts_with(key, "intent/") ||
+               starts_with(key, "watermark/")) {
+        inspection->other_count++;
+    } else {
+        if (inspection->unknown_count < INSPECT_UNKNOWN_MAX)
+            snprintf(inspection->unknown[inspection->unknown_count], STORE_KEY_MAX, "%s", key);
+        inspection->unknown_count++;
+    }
+}
+
+/* Lists all pages behind op->after; false with `error` filled. */
+static bool list_pages(struct live_session *session, struct store_op *op,
+                       struct inspection *inspection, char error[STORE_ERROR_MAX])
+{
+    for (;;) {
+        op->verb = STORE_LIST;
+        op->list_keys_max = STORE_LIST_KEYS_MAX;
+        live_session_do(session, session->store, op);
+        if (op->outcome != STORE_OK) {
+            snprintf(error, STORE_ERROR_MAX, "%s",
+                     op->error[0] ? op->error : store_outcome_text(op->outcome));
+            return false;
+        }
+        const struct list_page *page = &op->page;
+        for (size_t i = 0; i < page->count; i++)
+            take_key(inspection, list_page_key(page, i), page->object_bytes[i]);
+        if (!page->truncated || page->count == 0)
+            return true;
+        const char *last = list_page_key(page, page->count - 1);
+        if (strcmp(last, op->after) <= 0) {
+            snprintf(error, STORE_ERROR_MAX, "a listing goes round in circles: it repeats %.100s",
+                     last);
+            return false;
+        }
+        snprintf(op->after, sizeof op->after, "%s", last);
+        store_op_release(op);
+    }
+}
+
+static bool list_all(struct live_session *session, struct inspection *inspection,
+                     char error[STORE_ERROR_MAX])
+{
+    struct store_op op;
+    store_op_init(&op);
+    bool listed = list_pages(session, &op, inspection, error);
+    store_op_deinit(&op);
+    inspection_sort_tgbs(inspection);
+    return listed;
+}
+
+/* Versions below the floor are gone or going: counted, and left out. */
+static void apply_floor(struct inspection *inspection)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < inspection->version_count; i++)
+        if (inspection->versions[i].version >= inspection->floor.version)
+            inspection->versions[kept++] = inspection->versions[i];
+    inspection->versions_below = inspection->version_count - kept;
+    inspection->version_count = kept;
+}
+
+static void check_dense(struct inspection *inspection)
+{
+    uint64_t expected =
+        inspection->floor_listed ? inspection->floor.version : MANIFEST_GENESIS_VERSION;
+    if (inspection->version_count == 0) {
+        inspection_problem(inspection, 0, 0,
+                           inspection->floor_listed
+                               ? "the floor is version %" PRIu64 ", but there is no version"
+                               : "there is no chain: no object is named manifest/<version>",
+                           inspection->floor.version);
+        return;
+    }
+    for (size_t i = 0; i < inspection->version_count; i++) {
+        uint64_t version = inspection->versions[i].version;
+        if (version == expected + 1)
+            inspection_problem(inspection, expected, 0, "version %" PRIu64 " is missing", expected);
+        else if (version > expected)
+            inspection_problem(inspection, version - 1, 0,
+                               "the versions %" PRIu64 " to %" PRIu64 " are missing", expected,
+                               version - 1);
+        expected = version + 1;
+    }
+}
+
+/* ---- the chain ---- */
+
+struct reader {
+    struct live_session *session;
+    struct inspection *inspection;
+    struct progress progress;
+    struct store_op ops[READS_MAX]; /* version i is read by i % READS_MAX */
+    bool done[READS_MAX];
+    size_t next; /* to be asked for */
+    size_t head; /* to be followed */
+    uint64_t ahead_bytes;
+};
+
+static void on_version(struct store_op *op, void *context)
+{
+    struct reader *reader = context;
+    reader->done[op - reader->ops] = true;
+    live_loop_stop(reader->session->loop);
+}
+
+static void ask_ahead(struct reader *reader)
+{
+    const struct inspection *inspection = reader->inspection;
+    while (reader->next < inspection->version_count && reader->next < reader->head + READS_MAX) {
+        const struct inspect_version *version = &inspection->versions[reader->next];
+        if (reader->next > reader->head &&
+            version->bytes > READ_AHEAD_BYTES_MAX - reader->ahead_bytes)
+            return;
+        struct store_op *op = &reader->ops[reader->next % READS_MAX];
+        reader->done[reader->next % READS_MAX] = version->bytes > MANIFEST_BYTES_MAX;
+        reader->next++;
+        if (version->bytes > MANIFEST_BYTES_MAX)
+            continue;
+        reader->ahead_bytes += version->bytes;
+        op->verb = STORE_GET;
+        op->done = on_version;
+        op->context = reader;
+        name_version(op->key, version->version);
+        store_submit(reader->session->store, op);
+    }
+}
+
+static void follow_head(struct reader *reader)
+{
+    struct inspection *inspection = reader->inspection;
+    struct inspect_version *version = &inspection->versions[reader->head];
+    struct store_op *op = &reader->ops[reader->head % READS_MAX];
+    if (version->bytes > MANIFEST_BYTES_MAX) {
+        inspection_problem(inspection, version->version, 0,
+                           "version %" PRIu64 ": %" PRIu64 " bytes are too many for a manifest",
+                           version->version, version->bytes);
+        return;
+    }
+    reader->ahead_bytes -= version->bytes;
+    if (op->outcome == STORE_NOT_FOUND)
+        inspection_problem(inspection, version->version, 0,
+                           "version %" PRIu64 ": it was listed, but is not there",
+                           version->version);
+    else if (op->outcome != STORE_OK)
+        inspection_problem(inspection, version->version, 0,
+                           "version %" PRIu64 " cannot be read: %s", version->version,
+                           op->error[0] ? op->error : store_outcome_text(op->outcome));
+    else if (op->result.manifest->version != version->version)
+        inspection_problem(inspection, version->version, 0,
+                           "version %" PRIu64 ": the object of that name holds version %" PRIu64,
+                           version->version, op->result.manifest->version);
+    else
+        inspect_chain_follow(inspection, version, op->result.manifest);
+    store_op_release(op);
+}
+
+static void read_chain(struct live_session *session, const struct inspect_options *options,
+                       struct inspection *inspection)
+{
+    struct reader reader = {.session = session, .inspection = inspection};
+    for (int i = 0; i < READS_MAX; i++)
+        store_op_init(&reader.ops[i]);
+    reader.progress = progress_make(options->progress, "reading");
+    reader.progress.unit = "versions";
+    while (reader.head < inspection->version_count) {
+        ask_ahead(&reader);
+        while (!reader.done[reader.head % READS_MAX])
+            loop_run(live_session_loop(session), TIME_NEVER);
+        follow_head(&reader);
+        reader.head++;
+        inspect_progress(&reader.progress, reader.head, inspection->version_count);
+    }
+    progress_clear(&reader.progress);
+    for (int i = 0; i < READS_MAX; i++)
+        store_op_deinit(&reader.ops[i]);
+}
+
+/* ---- TGBs ---- */
+
+static void match_tgbs(struct inspection *inspection)
+{
+    uint64_t live_step = inspection->first_step > inspection->floor.step ? inspection->first_step
+                                                                         : inspection->floor.step;
+    for (size_t i = 0; i < inspection->entry_count; i++) {
+        const struct manifest_entry *entry = &inspection->entries[i];
+        uint64_t step = inspection->base_step + i;
+        struct inspect_tgb *tgb = inspection_find_tgb(inspection, &entry->tgb);
+        if (tgb)
+            tgb->named = true;
+        if (step < live_step)
+            continue; /* given up: it may be gone */
+        char key[STORE_KEY_MAX];
+        name_tgb(key, &entry->tgb);
+        if (!tgb)
+            inspection_problem(inspection, 0, step, "step %" PRIu64 ": %s is missing", step, key);
+        else if (tgb->bytes != entry->tgb_bytes)
+            inspection_problem(inspection, 0, step,
+                               "step %" PRIu64 ": %s has %" PRIu64
+                               " bytes, its entry says %" PRIu64,
+                               step, key, tgb->bytes, entry->tgb_bytes);
+    }
+    for (size_t i = 0; i < inspection->tgb_count; i++) {
+        if (inspection->tgbs[i].named)
+            continue;
+        inspection->orphans++;
+        inspection->orphan_bytes += inspection->tgbs[i].bytes;
+    }
+}
+
+static void read_marker(struct live_session *session, struct inspection *inspection)
+{
+    char error[STORE_ERROR_MAX];
+    switch (live_marker_read(session, &inspection->marker, error)) {
+    case LIVE_MARKER_FOUND:
+    case LIVE_MARKER_MISSING:
+        return;
+    case LIVE_MARKER_DAMAGED:
+    case LIVE_MARKER_FAILED:
+        inspection_problem(inspection, 0, 0, "%s", error);
+    }
+}
+
+static void forgive_reclaimed(struct live_session *session, struct inspection *inspection)
+{
+    struct inspection later = {0};
+    struct store_op op;
+    char error[STORE_ERROR_MAX];
+    store_op_init(&op);
+    snprintf(op.key, sizeof op.key, "%s", NAME_FLOOR_PREFIX);
+    if (inspection->problem_total > 0 && list_pages(session, &op, &later, error) &&
+        later.floor_listed)
+        inspection_forgive(inspection, later.floor);
+    store_op_deinit(&op);
+    inspection_deinit(&later);
+}
+
+bool inspect_run(struct live_session *session, const struct inspect_options *options,
+                 struct inspection *inspection, char error[STORE_ERROR_MAX])
+{
+    if (!list_all(session, inspection, error))
+        return false;
+    read_marker(session, inspection);
+    apply_floor(inspection);
+    check_dense(inspection);
+    read_chain(session, options, inspection);
+    match_tgbs(inspection);
+    if (options->deep)
+        inspect_payload(session, options, inspection);
+    forgive_reclaimed(session, inspection);
+    return true;
+}
+
+void inspect_progress(struct progress *progress, size_t done, size_t total)
+{
+    struct progress_state state = {.done = done, .total = total, .eta_s = -1};
+    if (progress->terminal)
+        progress_show(progress, &state);
+}

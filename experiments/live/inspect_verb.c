@@ -1,0 +1,71 @@
+/* inspect_verb.c - `lakestream inspect`. */
+#include <stdio.h>
+
+#include "experiments/cli.h"
+#include "experiments/live/inspect.h"
+#include "experiments/live/inspect_report.h"
+#include "experiments/verbs.h"
+
+#define VERSIONS_SHOWN 10
+
+static int inspect(const struct cli *cli)
+{
+    const char *url = cli->operands[0];
+    struct live_session session;
+    struct live_session_options session_options = {.access = DIRECTORY_READ};
+    char error[STORE_ERROR_MAX];
+    enum open_result opened = live_session_open(url, &session_options, &session, error);
+    if (opened != OPEN_OK)
+        return cli_error(opened == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
+    struct inspection inspection = {0};
+    struct inspect_options options = {.deep = cli->deep, .progress = stderr};
+    struct inspect_report_options report = {
+        .url = url,
+        .versions = cli->versions > 0 ? cli->versions : VERSIONS_SHOWN,
+        .deep = cli->deep,
+    };
+    int status;
+    bool empty = false;
+    if (!inspect_run(&session, &options, &inspection, error)) {
+        status = cli_error(CLI_FAILED, "%s", error);
+    } else {
+        empty = inspection.version_count == 0;
+        if (cli->json)
+            inspect_report_json(&inspection, &report, stdout);
+        else if (!empty || inspection.tgb_count > 0)
+            inspect_report_print(&inspection, &report, stdout);
+        status = inspection.problem_total > 0 ? CLI_FAILED : CLI_DONE;
+    }
+    if (empty)
+        cli_error(CLI_FAILED,
+                  "%s holds no chain; give the folder of one run, as lakestream live "
+                  "printed it",
+                  url);
+    inspection_deinit(&inspection);
+    live_session_close(&session);
+    return status;
+}
+
+int inspect_main(int argc, char **argv)
+{
+    struct cli cli = {
+        .usage =
+            "usage: lakestream inspect STORE [FLAGS]\n\n"
+            "Reads the chain of one run, for example file://out/live/local/..., checks every\n"
+            "version, every producer's stream and that every TGB is there, and shows them.\n"
+            "Changes nothing; a run may be in progress. Exit status: 0 no problem, 1 problems\n"
+            "found or nothing there, 2 usage.",
+        .flags = CLI_JSON | CLI_VERSIONS | CLI_DEEP,
+        .operands_min = 1,
+        .operands_max = 1,
+    };
+    switch (cli_parse(&cli, argc, argv)) {
+    case CLI_HELPED:
+        return CLI_DONE;
+    case CLI_REFUSED:
+        return CLI_USAGE;
+    case CLI_PARSED:
+        break;
+    }
+    return inspect(&cli);
+}

@@ -1,0 +1,109 @@
+/* live_child.c - see live_child.h. Ours. */
+#include "experiments/live/live_child.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+bool live_child_start(struct live_child *child, const struct live_producer_options *options,
+                      const struct live_child *children, uint32_t count)
+{
+    int fds[2];
+    if (!live_wire_make(fds))
+        return false;
+    fflush(NULL); /* or both processes would write what is in the buffers */
+    pid_t pid = fork();
+    if (pid < 0) {
+        close(fds[0]);
+        close(fds[1]);
+        return false;
+    }
+    if (pid == 0) {
+        /* Held here, the parent's ends would hide its death from the others. */
+        for (uint32_t i = 0; i < count; i++)
+            if (children[i].fd >= 0)
+                close(children[i].fd);
+        close(fds[0]);
+        struct live_producer_options own = *options;
+        own.fd = fds[1];
+        _exit(live_producer_main(&own));
+    }
+    close(fds[1]);
+    child->state = LIVE_CHILD_OPENING;
+    child->pid = pid;
+    child->fd = fds[0];
+    child->ended_told = false;
+    return true;
+}
+
+void live_child_record(struct live_child *child, const struct live_message *message)
+{
+    if (message->record_offset == 0) {
+        free(child->incoming);
+        child->incoming = malloc(message->record_bytes > 0 ? message->record_bytes : 1);
+        assert(child->incoming);
+        child->incoming_bytes = message->record_bytes;
+        child->incoming_got = 0;
+    }
+    assert(message->record_offset == child->incoming_got);
+    assert(message->payload_bytes <= child->incoming_bytes - child->incoming_got);
+    memcpy(child->incoming + child->incoming_got, message->payload, message->payload_bytes);
+    child->incoming_got += message->payload_bytes;
+    if (child->incoming_got < child->incoming_bytes)
+        return;
+    free(child->record);
+    child->record = child->incoming;
+    child->record_bytes = child->incoming_bytes;
+    child->incoming = NULL;
+    child->incoming_bytes = 0;
+    child->incoming_got = 0;
+}
+
+bool live_child_reap(struct live_child *child, char text[LIVE_DEATH_TEXT_MAX])
+{
+    int status = 0;
+    close(child->fd);
+    child->fd = -1;
+    pid_t reaped = waitpid(child->pid, &status, 0);
+    assert(reaped == child->pid);
+    if (WIFSIGNALED(status))
+        snprintf(text, LIVE_DEATH_TEXT_MAX, "was killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, LIVE_DEATH_TEXT_MAX, "ended with status %d without saying why",
+                 WEXITSTATUS(status));
+    return WIFSIGNALED(status);
+}
+
+void live_child_merge(struct live_child *child, struct recorder *recorder)
+{
+    if (child->record) {
+        enum recorder_merge_error error =
+            recorder_merge(recorder, child->record, child->record_bytes);
+        assert(error == RECORDER_MERGED);
+    }
+    child->before = live_child_counts(child);
+    child->counts = (struct live_counts){0};
+    free(child->record);
+    free(child->incoming);
+    child->record = NULL;
+    child->incoming = NULL;
+}
+
+struct live_counts live_child_counts(const struct live_child *child)
+{
+    return (struct live_counts){
+        .attempts = child->before.attempts + child->counts.attempts,
+        .won = child->before.won + child->counts.won,
+        .batches = child->before.batches + child->counts.batches,
+        .bytes = child->before.bytes + child->counts.bytes,
+    };
+}
+
+void live_child_deinit(struct live_child *child)
+{
+    free(child->record);
+    free(child->incoming);
+}

@@ -1,0 +1,323 @@
+/* live_producer.c - see live_producer.h. The driver of core on a session, with an observer that
+ * counts for the parent and hands on to the recorder. Ours. */
+#include "experiments/live/live_producer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "core/driver.h"
+#include "experiments/live/live_session.h"
+#include "experiments/live/live_wire.h"
+#include "experiments/trials/producer_config.h"
+
+#define PROGRESS_NS (250 * NS_PER_MS)
+/* A recorder is sent now and then, so that a killed process takes little of it along. */
+#define RECORD_NS (1 * NS_PER_S)
+#define RECORD_LARGE_NS (30 * NS_PER_S)
+#define RECORD_LARGE_BYTES (256 * 1024)
+
+struct live_producer {
+    const struct live_producer_options *options;
+    struct live_session session;
+    struct driver *driver;             /* NULL until the start */
+    struct recorder *recorder;         /* NULL until the start */
+    struct producer_observer record;   /* the recorder's */
+    struct producer_observer observer; /* what the driver is given */
+    struct timer start;
+    struct timer deadline;
+    struct timer drain;
+    struct timer progress;
+    int64_t end_ns;
+    int64_t record_at_ns;
+    bool watched;
+    bool stopping;
+    bool resumed;
+    enum live_end end;
+    struct live_counts counts;
+    char text[PRODUCER_END_TEXT_MAX];
+};
+
+struct recorder *live_recorder_open(const struct config *config, int64_t start_ns,
+                                    struct loop *loop)
+{
+    struct recorder_options options = {
+        .start_ns = start_ns,
+        .duration_ns = config->run.duration_ns,
+        .warmup_ns = config->run.warmup_ns,
+        .bin_ns = config->run.bin_ns,
+        .producers = (uint32_t)config->workload.producers,
+        .loop = loop,
+    };
+    for (int verb = 0; verb < STORE_VERB_COUNT; verb++)
+        options.price_per_1000[verb] = config_price(config, (enum store_verb)verb);
+    return recorder_open(&options);
+}
+
+static struct loop *loop_of(const struct live_producer *live)
+{
+    return live_session_loop(&live->session);
+}
+
+/* Observing. */
+
+static void tell_resumed(struct live_producer *live)
+{
+    const struct commit *commit = &driver_producer(live->driver)->commit;
+    struct live_message message = {
+        .kind = LIVE_RESUMED,
+        .epoch = commit->epoch,
+        .sequence = commit->committed_sequence,
+        .offset = commit->committed_offset,
+    };
+    live->resumed = true;
+    (void)live_wire_send(live->options->fd, &message); /* a hang-up is noticed by the watch */
+}
+
+static void on_attempt(void *context, uint32_t producer, const struct attempt *attempt,
+                       const struct attempt_detail *detail)
+{
+    struct live_producer *live = context;
+    live->record.attempt(live->record.context, producer, attempt, detail);
+    live->counts.attempts++;
+    live->counts.won += attempt->outcome == ATTEMPT_WON;
+    if (!live->resumed && detail->epoch != 0)
+        tell_resumed(live);
+}
+
+static void on_visible(void *context, uint32_t producer, const struct batch *batch,
+                       int64_t visible_ns)
+{
+    struct live_producer *live = context;
+    live->record.visible(live->record.context, producer, batch, visible_ns);
+    live->counts.batches++;
+    live->counts.bytes += batch->bytes;
+}
+
+static void on_request(void *context, uint32_t producer, enum store_verb verb,
+                       enum store_outcome outcome, uint64_t bytes)
+{
+    struct live_producer *live = context;
+    live->record.request(live->record.context, producer, verb, outcome, bytes);
+}
+
+static void on_ended(void *context, uint32_t producer, enum producer_end end, const char *text)
+{
+    struct live_producer *live = context;
+    live->record.ended(live->record.context, producer, end, text);
+    switch (end) {
+    case PRODUCER_STOPPED:
+        break;
+    case PRODUCER_FENCED:
+        live->end = LIVE_END_FENCED;
+        break;
+    case PRODUCER_CORRUPT:
+    case PRODUCER_STORE_FAILED:
+    case PRODUCER_END_COUNT:
+        live->end = LIVE_END_FAILED;
+        break;
+    }
+    if (end != PRODUCER_STOPPED)
+        snprintf(live->text, sizeof live->text, "%s", text);
+    live_loop_stop(live->session.loop);
+}
+
+/* Stopping. */
+
+static void stop(struct live_producer *live, enum live_end end)
+{
+    if (live->stopping)
+        return;
+    live->stopping = true;
+    live->end = end;
+    if (!live->driver) {
+        live_loop_stop(live->session.loop);
+        return;
+    }
+    loop_timer_set(loop_of(live), &live->drain, loop_now(loop_of(live)) + LIVE_DRAIN_NS);
+    driver_stop(live->driver);
+}
+
+static void on_deadline(struct timer *timer, void *context)
+{
+    (void)timer;
+    stop(context, LIVE_END_DONE);
+}
+
+static void on_signal(int signo, void *context)
+{
+    (void)signo;
+    stop(context, LIVE_END_SIGNAL);
+}
+
+static void on_drain(struct timer *timer, void *context)
+{
+    struct live_producer *live = context;
+    (void)timer;
+    live->end = LIVE_END_UNDECIDED;
+    snprintf(live->text, sizeof live->text,
+             "requests in progress were not answered within %d s of the end; is the store hanging?",
+             (int)(LIVE_DRAIN_NS / NS_PER_S));
+    live_loop_stop(live->session.loop);
+}
+
+/* Telling. */
+
+static void send_record(struct live_producer *live)
+{
+    size_t size;
+    uint8_t *bytes = recorder_serialize(live->recorder, &size);
+    (void)live_wire_send_record(live->options->fd, bytes, size);
+    free(bytes);
+    int64_t after_ns = size > RECORD_LARGE_BYTES ? RECORD_LARGE_NS : RECORD_NS;
+    live->record_at_ns = loop_now(loop_of(live)) + after_ns;
+}
+
+static void on_progress(struct timer *timer, void *context)
+{
+    struct live_producer *live = context;
+    struct live_message message = {.kind = LIVE_PROGRESS, .counts = live->counts};
+    live_wire_offer(live->options->fd, &message);
+    int64_t now_ns = loop_now(loop_of(live));
+    if (now_ns >= live->record_at_ns)
+        send_record(live);
+    loop_timer_set(loop_of(live), timer, now_ns + PROGRESS_NS);
+}
+
+static int tell_end(struct live_producer *live)
+{
+    struct live_message message = {.kind = LIVE_ENDED, .end = live->end, .counts = live->counts};
+    if (live->driver) {
+        const struct producer *producer = driver_producer(live->driver);
+        for (uint32_t i = 0; i < producer->queue.count; i++) {
+            const struct batch *batch = batch_queue_at(&producer->queue, i);
+            recorder_note_invisible(live->recorder, live->options->producer, batch->made_ns,
+                                    batch->bytes);
+        }
+        message.epoch = producer->commit.epoch;
+        message.sequence = producer->commit.committed_sequence;
+        message.offset = producer->commit.committed_offset;
+        send_record(live);
+    }
+    live_message_text(&message, live->text);
+    return live_wire_send(live->options->fd, &message) && live->end == LIVE_END_DONE ? 0 : 1;
+}
+
+/* Starting. */
+
+static void on_start(struct timer *timer, void *context)
+{
+    struct live_producer *live = context;
+    (void)timer;
+    struct live_producer_options const *options = live->options;
+    struct producer_options producer;
+    producer_options_of(options->config, options->producer, options->seed, &producer);
+    ssize_t drawn = getrandom(&producer.commit.incarnation, INCARNATION_BYTES, 0);
+    if (drawn != INCARNATION_BYTES) {
+        snprintf(live->text, sizeof live->text, "the system gave no random bytes: %s",
+                 strerror(errno));
+        stop(live, LIVE_END_FAILED);
+        return;
+    }
+    live->observer = (struct producer_observer){
+        .context = live,
+        .attempt = on_attempt,
+        .visible = on_visible,
+        .request = on_request,
+        .ended = on_ended,
+    };
+    struct driver_options driver = {
+        .store = live->session.store,
+        .loop = loop_of(live),
+        .observer = &live->observer,
+        .producer = &producer,
+    };
+    live->driver = driver_open(&driver);
+    driver_start(live->driver);
+    loop_timer_set(loop_of(live), &live->deadline, live->end_ns);
+    loop_timer_set(loop_of(live), &live->progress, loop_now(loop_of(live)) + PROGRESS_NS);
+}
+
+static void on_start_message(struct live_producer *live, int64_t start_ns)
+{
+    int64_t now_ns = loop_now(loop_of(live));
+    live->end_ns = start_ns + live->options->config->run.duration_ns;
+    live->recorder = live_recorder_open(live->options->config, start_ns, loop_of(live));
+    live->record = recorder_observer(live->recorder);
+    live->record_at_ns = now_ns + RECORD_NS;
+    if (now_ns >= live->end_ns)
+        stop(live, LIVE_END_DONE); /* started again too late to do anything */
+    else
+        loop_timer_set(loop_of(live), &live->start, start_ns);
+}
+
+static void on_parent(int fd, void *context)
+{
+    struct live_producer *live = context;
+    struct live_message message;
+    switch (live_wire_receive(fd, &message)) {
+    case LIVE_NOTHING:
+        return;
+    case LIVE_RECEIVED:
+        if (message.kind == LIVE_START && !live->recorder)
+            on_start_message(live, message.at_ns);
+        return;
+    case LIVE_HANG_UP:
+        break;
+    }
+    live_loop_unwatch(live->session.loop, fd);
+    live->watched = false;
+    loop_timer_cancel(loop_of(live), &live->start);
+    stop(live, LIVE_END_ASKED);
+}
+
+static int fail_to_open(const struct live_producer_options *options, const char *error)
+{
+    struct live_message message = {.kind = LIVE_ENDED, .end = LIVE_END_FAILED};
+    live_message_text(&message, error);
+    (void)live_wire_send(options->fd, &message);
+    return 1;
+}
+
+static void run(struct live_producer *live)
+{
+    struct live_loop *loop = live->session.loop;
+    live_loop_on_signal(loop, SIGINT, on_signal, live);
+    live_loop_on_signal(loop, SIGTERM, on_signal, live);
+    timer_init(&live->start, on_start, live);
+    timer_init(&live->deadline, on_deadline, live);
+    timer_init(&live->drain, on_drain, live);
+    timer_init(&live->progress, on_progress, live);
+    live_loop_watch(loop, live->options->fd, on_parent, live);
+    live->watched = true;
+    live_loop_hold(loop);
+    struct live_message ready = {.kind = LIVE_READY, .at_ns = loop_now(loop_of(live))};
+    if (live_wire_send(live->options->fd, &ready))
+        loop_run(loop_of(live), TIME_NEVER);
+    live_loop_unhold(loop);
+    if (live->watched)
+        live_loop_unwatch(loop, live->options->fd);
+}
+
+int live_producer_main(const struct live_producer_options *options)
+{
+    const struct config *config = options->config;
+    struct live_producer live = {.options = options, .end = LIVE_END_ASKED};
+    struct live_session_options session = {
+        .access = DIRECTORY_WRITE,
+        .sync = config->live.sync == TOGGLE_ON ? DIRECTORY_SYNC : DIRECTORY_NO_SYNC,
+        .workers = (uint32_t)config->live.workers,
+    };
+    char error[STORE_ERROR_MAX];
+    if (live_session_open(options->url, &session, &live.session, error) != OPEN_OK)
+        return fail_to_open(options, error);
+    run(&live);
+    int status = tell_end(&live);
+    /* Not closed in order: a worker may hang in the store, and the process ends now anyway. */
+    close(options->fd);
+    return status;
+}

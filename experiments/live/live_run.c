@@ -1,0 +1,422 @@
+/* live_run.c - see live_run.h. The parent has no threads, so that it may fork at any time: it polls
+ * the producers' sockets and the signals. Ours. */
+#include "experiments/live/live_run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "experiments/live/live_child.h"
+
+#define POLL_MS 100
+#define BACKOFF_NS (100 * NS_PER_MS)
+#define BACKOFF_MAX_NS (5 * NS_PER_S)
+/* Beyond what a producer takes to end by itself it hangs, and is killed. */
+#define KILL_AFTER_NS (LIVE_DRAIN_NS + 15 * NS_PER_S)
+#define DESCRIPTORS_SPARE 64
+
+struct live_supervisor {
+    const struct live_run_options *options;
+    struct live_report *report;
+    struct live_child *children;
+    uint32_t count;
+    uint32_t resumed; /* children whose epoch is committed */
+    uint32_t failed;  /* children that ended by a failure */
+    bool started;
+    bool stopping; /* as asked, or after a failure */
+    bool killed;
+    int64_t start_ns;         /* of the run, in the producers' time */
+    int64_t started_mono_ns;  /* the same instant, by progress_now_ns */
+    int64_t kill_at_ns;       /* TIME_NEVER: not known yet */
+    int64_t first_attempt_ns; /* when the parent began */
+    struct recorder *recorder;
+    struct progress progress;
+    char label[256];
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct live_supervisor *live,
+                                                      const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    progress_clear(&live->progress);
+    fprintf(live->options->messages, "lakestream: ");
+    vfprintf(live->options->messages, format, arguments);
+    fprintf(live->options->messages, "\n");
+    fflush(live->options->messages);
+    va_end(arguments);
+}
+
+/* Ending. */
+
+static void stop(struct live_supervisor *live)
+{
+    if (live->stopping)
+        return;
+    live->stopping = true;
+    live->kill_at_ns = progress_now_ns() + KILL_AFTER_NS;
+    for (uint32_t i = 0; i < live->count; i++) {
+        struct live_child *child = &live->children[i];
+        if (child->fd >= 0)
+            shutdown(child->fd, SHUT_WR);
+        else if (child->state == LIVE_CHILD_WAITING)
+            child->state = LIVE_CHILD_FINISHED;
+    }
+}
+
+/* The first failure is the one that is told; the rest mostly follow from it. */
+__attribute__((format(printf, 2, 3))) static void fail(struct live_supervisor *live,
+                                                       const char *format, ...)
+{
+    if (live->failed++ == 0) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(live->report->text, sizeof live->report->text, format, arguments);
+        va_end(arguments);
+    }
+    stop(live);
+}
+
+static void kill_all(struct live_supervisor *live)
+{
+    for (uint32_t i = 0; i < live->count; i++)
+        if (live->children[i].fd >= 0)
+            kill(live->children[i].pid, SIGKILL);
+    live->killed = true;
+    live->kill_at_ns = TIME_NEVER;
+}
+
+/* Starting. */
+
+static void start_child(struct live_supervisor *live, struct live_child *child)
+{
+    struct live_producer_options options = {
+        .config = live->options->config,
+        .url = live->options->url,
+        .seed = live->options->seed,
+        .producer = child->producer,
+    };
+    if (live_child_start(child, &options, live->children, live->count))
+        return;
+    child->state = LIVE_CHILD_FINISHED;
+    fail(live,
+         "cannot start the process of producer %u: %s; take fewer producers, or allow more "
+         "processes and open files (ulimit -u, ulimit -n)",
+         child->producer, strerror(errno));
+}
+
+static void start_waiting(struct live_supervisor *live)
+{
+    int64_t now_ns = progress_now_ns();
+    for (uint32_t i = 0; i < live->count && !live->stopping; i++)
+        if (live->children[i].state == LIVE_CHILD_WAITING &&
+            live->children[i].start_at_ns <= now_ns)
+            start_child(live, &live->children[i]);
+}
+
+static void tell_start(struct live_supervisor *live, struct live_child *child)
+{
+    struct live_message message = {.kind = LIVE_START, .at_ns = live->start_ns};
+    child->state = LIVE_CHILD_RUNNING;
+    (void)live_wire_send(child->fd, &message); /* if it is gone, a hang-up follows */
+}
+
+/* The barrier: the run starts when the last producer is ready, at that producer's now. */
+static void on_ready(struct live_supervisor *live, struct live_child *child, int64_t now_ns)
+{
+    child->state = LIVE_CHILD_READY;
+    if (live->stopping)
+        return;
+    if (live->started) {
+        tell_start(live, child);
+        return;
+    }
+    for (uint32_t i = 0; i < live->count; i++)
+        if (live->children[i].state != LIVE_CHILD_READY)
+            return;
+    const struct config *config = live->options->config;
+    live->started = true;
+    live->start_ns = now_ns;
+    live->started_mono_ns = progress_now_ns();
+    live->kill_at_ns = live->started_mono_ns + config->run.duration_ns + KILL_AFTER_NS;
+    live->recorder = live_recorder_open(config, now_ns, NULL);
+    for (uint32_t i = 0; i < live->count; i++)
+        tell_start(live, &live->children[i]);
+}
+
+/* Messages. */
+
+static void on_resumed(struct live_supervisor *live, struct live_child *child,
+                       const struct live_message *message)
+{
+    child->sequence = message->sequence;
+    child->offset = message->offset;
+    if (child->restarts > 0)
+        say(live,
+            "producer %u (process %d) goes on after sequence %llu, at offset %llu, as epoch %u",
+            child->producer, (int)child->pid, (unsigned long long)message->sequence,
+            (unsigned long long)message->offset, message->epoch);
+    if (++live->resumed == live->count && live->options->resumed)
+        say(live, "all %u producers go on where the chain ends", live->count);
+}
+
+static void on_message(struct live_supervisor *live, struct live_child *child,
+                       const struct live_message *message)
+{
+    switch (message->kind) {
+    case LIVE_READY:
+        on_ready(live, child, message->at_ns);
+        break;
+    case LIVE_RESUMED:
+        on_resumed(live, child, message);
+        break;
+    case LIVE_PROGRESS:
+        child->counts = message->counts;
+        break;
+    case LIVE_RECORD:
+        live_child_record(child, message);
+        break;
+    case LIVE_ENDED:
+        child->counts = message->counts;
+        child->ended_told = true;
+        child->ended = message->end;
+        child->sequence = message->sequence;
+        child->offset = message->offset;
+        if (message->end == LIVE_END_FENCED)
+            fail(live, "%s; it was fenced: another run or process works on %s; let only one do so",
+                 (const char *)message->payload, live->options->url);
+        else if (message->end == LIVE_END_FAILED || message->end == LIVE_END_UNDECIDED)
+            fail(live, "producer %u: %s", child->producer, (const char *)message->payload);
+        break;
+    case LIVE_START:
+        break;
+    }
+}
+
+static void on_death(struct live_supervisor *live, struct live_child *child, const char *text)
+{
+    bool again = live->options->config->live.restart == TOGGLE_ON && !live->stopping &&
+                 child->restarts < LIVE_RESTARTS_MAX;
+    if (!again) {
+        if (!live->killed && !live->stopping)
+            fail(live, "producer %u (process %d) %s%s", child->producer, (int)child->pid, text,
+                 child->restarts == LIVE_RESTARTS_MAX ? "; it was started again too often"
+                                                      : "; live.restart is off");
+        else if (!live->killed)
+            fail(live, "producer %u (process %d) %s while it ended", child->producer,
+                 (int)child->pid, text);
+        child->state = LIVE_CHILD_FINISHED;
+        return;
+    }
+    int64_t backoff_ns = BACKOFF_NS;
+    for (uint32_t i = 0; i < child->restarts && backoff_ns < BACKOFF_MAX_NS; i++)
+        backoff_ns *= 2;
+    if (backoff_ns > BACKOFF_MAX_NS)
+        backoff_ns = BACKOFF_MAX_NS;
+    child->restarts++;
+    live->report->restarts++;
+    child->state = LIVE_CHILD_WAITING;
+    child->start_at_ns = progress_now_ns() + backoff_ns;
+    say(live, "producer %u (process %d) %s; it is started again in %.1f s (%u of %d times)",
+        child->producer, (int)child->pid, text, (double)backoff_ns / 1e9, child->restarts,
+        LIVE_RESTARTS_MAX);
+}
+
+static void on_hang_up(struct live_supervisor *live, struct live_child *child)
+{
+    char text[LIVE_DEATH_TEXT_MAX];
+    bool by_signal = live_child_reap(child, text);
+    if (live->recorder)
+        live_child_merge(child, live->recorder);
+    if (!child->ended_told && by_signal) {
+        on_death(live, child, text);
+        return;
+    }
+    child->state = LIVE_CHILD_FINISHED;
+    if (!child->ended_told)
+        fail(live, "producer %u (process %d) %s", child->producer, (int)child->pid, text);
+    else if (child->ended == LIVE_END_SIGNAL && !live->stopping &&
+             live_signals_take(live->options->signals) == 0)
+        fail(live, "producer %u (process %d) was stopped by a signal of its own", child->producer,
+             (int)child->pid);
+}
+
+static void on_readable(struct live_supervisor *live, struct live_child *child)
+{
+    struct live_message message;
+    for (;;) {
+        switch (live_wire_receive(child->fd, &message)) {
+        case LIVE_RECEIVED:
+            on_message(live, child, &message);
+            break;
+        case LIVE_NOTHING:
+            return;
+        case LIVE_HANG_UP:
+            on_hang_up(live, child);
+            return;
+        }
+    }
+}
+
+/* Watching. */
+
+static struct live_counts total_counts(const struct live_supervisor *live)
+{
+    struct live_counts total = {0};
+    for (uint32_t i = 0; i < live->count; i++) {
+        struct live_counts counts = live_child_counts(&live->children[i]);
+        total.attempts += counts.attempts;
+        total.won += counts.won;
+        total.batches += counts.batches;
+        total.bytes += counts.bytes;
+    }
+    return total;
+}
+
+static void show(struct live_supervisor *live)
+{
+    const struct live_run_options *options = live->options;
+    struct live_counts total = total_counts(live);
+    double elapsed_s = (double)(progress_now_ns() - live->started_mono_ns) / 1e9;
+    double left_s = (double)options->config->run.duration_ns / 1e9 - elapsed_s;
+    if (live->stopping)
+        snprintf(live->label, sizeof live->label, "%s: stopping", options->name);
+    else if (!live->started)
+        snprintf(live->label, sizeof live->label, "%s: starting", options->name);
+    else
+        snprintf(live->label, sizeof live->label, "%s: %.0f %% won, %.1f MB/s", options->name,
+                 100.0 * (double)total.won / (double)(total.attempts > 0 ? total.attempts : 1),
+                 (double)total.bytes / 1e6 / (elapsed_s > 0 ? elapsed_s : 1));
+    struct progress_state state = {
+        .done = options->runs_done,
+        .total = options->runs_total,
+        .eta_s = live->started ? (left_s > 0 ? left_s : 0) + (double)options->later_ns / 1e9 : -1,
+    };
+    progress_show(&live->progress, &state);
+}
+
+static void check_signals(struct live_supervisor *live)
+{
+    uint32_t count = live_signals_take(live->options->signals);
+    if (count > 0 && !live->stopping) {
+        say(live, "stopping: the attempts in progress are decided first; once more kills");
+        stop(live);
+    }
+    if (count > 1 && !live->killed)
+        kill_all(live);
+}
+
+static void check_hanging(struct live_supervisor *live)
+{
+    if (progress_now_ns() < live->kill_at_ns)
+        return;
+    fail(live,
+         "producers did not end in time and were killed; their process or the store hangs: look at "
+         "%s",
+         live->options->url);
+    kill_all(live);
+}
+
+static bool wait_and_take(struct live_supervisor *live, struct pollfd *fds)
+{
+    uint32_t alive = 0;
+    uint32_t waiting = 0;
+    fds[0] = (struct pollfd){.fd = live->options->signals->fd, .events = POLLIN};
+    for (uint32_t i = 0; i < live->count; i++) {
+        fds[1 + i] = (struct pollfd){.fd = live->children[i].fd, .events = POLLIN};
+        alive += live->children[i].fd >= 0;
+        waiting += live->children[i].state == LIVE_CHILD_WAITING;
+    }
+    if (alive == 0 && waiting == 0)
+        return false;
+    if (poll(fds, 1 + live->count, POLL_MS) > 0)
+        for (uint32_t i = 0; i < live->count; i++)
+            if (fds[1 + i].revents != 0)
+                on_readable(live, &live->children[i]);
+    return true;
+}
+
+/* A socket for every producer; false: the system's limit is too low. */
+static bool raise_descriptors(struct live_supervisor *live)
+{
+    struct rlimit limit;
+    rlim_t needed = live->count + DESCRIPTORS_SPARE;
+    int failed = getrlimit(RLIMIT_NOFILE, &limit);
+    assert(failed == 0);
+    if (limit.rlim_cur >= needed)
+        return true;
+    if (limit.rlim_max >= needed) {
+        limit.rlim_cur = needed;
+        if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
+            return true;
+    }
+    fail(live, "%u producers need %llu open files; raise the limit (ulimit -n), or take fewer",
+         live->count, (unsigned long long)needed);
+    return false;
+}
+
+static enum live_outcome conclude(struct live_supervisor *live, struct run_results *results)
+{
+    struct live_report *report = live->report;
+    struct live_counts total = total_counts(live);
+    report->attempts = total.attempts;
+    report->won = total.won;
+    report->batches = total.batches;
+    report->bytes = total.bytes;
+    report->wall_s = (double)(progress_now_ns() - live->first_attempt_ns) / 1e9;
+    uint32_t signals = live_signals_take(live->options->signals);
+    if (signals > 0)
+        return live->killed ? LIVE_KILLED : LIVE_INTERRUPTED;
+    if (live->failed > 0) {
+        size_t used = strlen(report->text);
+        if (live->failed > 1 && used < sizeof report->text)
+            snprintf(report->text + used, sizeof report->text - used, " (and %u more failed)",
+                     live->failed - 1);
+        return LIVE_FAILED;
+    }
+    recorder_results(live->recorder, results);
+    run_results_add_metric(results, "restarts", "restarts", report->restarts);
+    results->wall_s = report->wall_s;
+    return LIVE_COMPLETE;
+}
+
+enum live_outcome live_run(const struct live_run_options *options, struct run_results *results,
+                           struct live_report *report)
+{
+    struct live_supervisor live = {
+        .options = options,
+        .report = report,
+        .count = (uint32_t)options->config->workload.producers,
+        .kill_at_ns = TIME_NEVER,
+        .first_attempt_ns = progress_now_ns(),
+    };
+    assert(live.count > 0 && live.count <= LIVE_PRODUCERS_MAX);
+    *report = (struct live_report){0};
+    live.progress = progress_make(options->messages, live.label);
+    live.children = calloc(live.count, sizeof *live.children);
+    struct pollfd *fds = calloc(1 + live.count, sizeof *fds);
+    assert(live.children && fds);
+    for (uint32_t i = 0; i < live.count; i++)
+        live.children[i] = (struct live_child){.producer = i, .fd = -1};
+    if (raise_descriptors(&live)) {
+        do {
+            check_signals(&live);
+            start_waiting(&live);
+            check_hanging(&live);
+            show(&live);
+        } while (wait_and_take(&live, fds));
+    }
+    progress_clear(&live.progress);
+    enum live_outcome outcome = conclude(&live, results);
+    for (uint32_t i = 0; i < live.count; i++)
+        live_child_deinit(&live.children[i]);
+    recorder_close(live.recorder);
+    free(live.children);
+    free(fds);
+    return outcome;
+}

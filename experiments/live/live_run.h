@@ -1,0 +1,51 @@
+/* live_run.h - one live run: all its producers as processes, watched until the end. */
+#ifndef EXPERIMENTS_LIVE_RUN_H
+#define EXPERIMENTS_LIVE_RUN_H
+
+#include <stdbool.h>
+
+#include "experiments/config/config.h"
+#include "experiments/live/live_signals.h"
+#include "experiments/trials/progress.h"
+#include "experiments/trials/run_results.h"
+
+#define LIVE_PRODUCERS_MAX 4096
+#define LIVE_TEXT_MAX 768
+
+struct live_run_options {
+    const struct config *config; /* borrowed, as all here */
+    const char *name;            /* of the run, for messages: "live-local, arm dac, seed 1" */
+    const char *url;             /* the run's own prefix */
+    uint64_t seed;
+    bool resumed;                 /* the prefix holds a chain already */
+    struct live_signals *signals; /* open */
+    FILE *messages;
+    /* Of the sweep, for the progress line. */
+    size_t runs_done;
+    size_t runs_total;
+    int64_t later_ns; /* what the runs after this one take */
+};
+
+enum live_outcome {
+    LIVE_COMPLETE,
+    LIVE_FAILED,
+    LIVE_INTERRUPTED, /* a signal; every producer ended cleanly */
+    LIVE_KILLED,      /* a second signal */
+};
+
+struct live_report {
+    uint64_t attempts;
+    uint64_t won;
+    uint64_t batches;
+    uint64_t bytes;
+    uint32_t restarts;
+    double wall_s;
+    char text[LIVE_TEXT_MAX]; /* LIVE_FAILED: what failed and what to do */
+};
+
+/* Blocks until all processes are gone. Must be called while the process has one thread. `results`
+ * is filled only when LIVE_COMPLETE. */
+enum live_outcome live_run(const struct live_run_options *options, struct run_results *results,
+                           struct live_report *report);
+
+#endif

@@ -1,0 +1,320 @@
+/* live_verb.c - `lakestream live`: every arm and seed of an experiment for real, one after the
+ * other. Ours. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build_info.h"
+#include "experiments/cli.h"
+#include "experiments/live/live_place.h"
+#include "experiments/live/live_run.h"
+#include "experiments/trials/arm_record.h"
+#include "experiments/verbs.h"
+
+struct live_task {
+    const struct arm *arm;
+    uint64_t seed;
+};
+
+struct live_sweep {
+    const struct cli *cli;
+    const struct experiment *experiment;
+    struct live_task *tasks;
+    size_t task_count;
+    size_t done; /* in the database */
+    struct live_signals signals;
+    char machine[256];
+    char url[LIVE_URL_MAX]; /* of the latest run; empty before the first */
+};
+
+/* ---- checks before anything starts ---- */
+
+static int check_arm(const struct live_sweep *sweep, const struct arm *arm)
+{
+    const struct config *config = &arm->config;
+    if (config->live.store[0] == '\0' && !sweep->cli->resume)
+        return cli_error(CLI_USAGE,
+                         "%s: live.store is not set, so where to commit is unknown; give --store "
+                         "file://DIR, or set it in the file",
+                         sweep->cli->operands[0]);
+    if (config->workload.producers > LIVE_PRODUCERS_MAX)
+        return cli_error(CLI_USAGE,
+                         "arm %s: workload.producers is %llu; one machine runs at most %d "
+                         "processes live",
+                         arm->name, (unsigned long long)config->workload.producers,
+                         LIVE_PRODUCERS_MAX);
+    return CLI_DONE;
+}
+
+static uint64_t count_runs(const struct experiment *experiment)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < experiment->arm_count; i++)
+        count += experiment->arms[i].config.seeds;
+    return count;
+}
+
+static int check(const struct live_sweep *sweep)
+{
+    uint64_t count = count_runs(sweep->experiment);
+    for (size_t i = 0; i < sweep->experiment->arm_count; i++) {
+        int status = check_arm(sweep, &sweep->experiment->arms[i]);
+        if (status != CLI_DONE)
+            return status;
+    }
+    if (sweep->cli->resume && count != 1)
+        return cli_error(CLI_USAGE,
+                         "--resume goes on with one run, but this asks for %llu: choose it with "
+                         "--arm NAME, --seeds 1 and --set seed=N",
+                         (unsigned long long)count);
+    return CLI_DONE;
+}
+
+static struct results_run describe(const struct live_sweep *sweep, const struct live_task *task,
+                                   const struct arm_record *record, const char *started)
+{
+    return (struct results_run){
+        .experiment = sweep->experiment->name,
+        .arm = record->arm.name,
+        .arm_group = record->arm.group,
+        .sweep_key = record->arm.sweep_key,
+        .sweep_value = record->arm.sweep_value,
+        .mode = RESULTS_LIVE,
+        .store = sweep->url,
+        .config_hash = record->hash,
+        .config = record->config,
+        .seed = task->seed,
+        .commit = LAKESTREAM_COMMIT,
+        .started = started,
+        .machine = sweep->machine,
+    };
+}
+
+/* Fills the tasks; with --missing without those that the database holds. The database is opened to
+ * write, so that a read-only one is found before hours of work, and closed: no connection may pass
+ * a fork. */
+static int plan(struct live_sweep *sweep)
+{
+    char message[RESULTS_MESSAGE_MAX];
+    struct results_db *db = NULL;
+    if (!cli_make_parent(sweep->cli->db))
+        return CLI_FAILED;
+    if (results_open(sweep->cli->db, RESULTS_WRITE, &db, message) != RESULTS_OK)
+        return cli_error(CLI_FAILED, "%s", message);
+    enum results_error error = RESULTS_OK;
+    sweep->tasks = calloc(count_runs(sweep->experiment), sizeof *sweep->tasks);
+    assert(sweep->tasks);
+    for (size_t i = 0; i < sweep->experiment->arm_count && error == RESULTS_OK; i++) {
+        const struct arm *arm = &sweep->experiment->arms[i];
+        struct arm_record record;
+        arm_record_init(&record, arm);
+        for (uint64_t j = 0; j < arm->config.seeds && error == RESULTS_OK; j++) {
+            struct live_task task = {.arm = arm, .seed = arm->config.seed + j};
+            struct results_run run = describe(sweep, &task, &record, "");
+            bool has = false;
+            if (sweep->cli->missing)
+                error = results_has(db, &run, &has, message);
+            if (!has)
+                sweep->tasks[sweep->task_count++] = task;
+        }
+        arm_record_deinit(&record);
+    }
+    results_close(db);
+    return error == RESULTS_OK ? CLI_DONE : cli_error(CLI_FAILED, "%s", message);
+}
+
+/* ---- one run ---- */
+
+static int keep(struct live_sweep *sweep, const struct live_task *task, const char *started,
+                const struct run_results *results)
+{
+    char message[RESULTS_MESSAGE_MAX];
+    struct results_db *db = NULL;
+    struct arm_record record;
+    enum results_error error = results_open(sweep->cli->db, RESULTS_WRITE, &db, message);
+    arm_record_init(&record, task->arm);
+    if (error == RESULTS_OK) {
+        struct results_run run = describe(sweep, task, &record, started);
+        error = results_write(db, &run, results, message);
+    }
+    results_close(db);
+    arm_record_deinit(&record);
+    if (error == RESULTS_OK) {
+        sweep->done++;
+        return CLI_DONE;
+    }
+    return cli_error(CLI_FAILED,
+                     "%s; the run is complete, but not in the database: its chain is %s", message,
+                     sweep->url);
+}
+
+/* What was reached, and how to go on. One line. */
+static void say_unfinished(const struct live_sweep *sweep, const struct live_task *task,
+                           const struct live_report *report, const char *what)
+{
+    char done[96] = "";
+    char choose[2 * CONFIG_NAME_MAX + 64] = "";
+    if (sweep->task_count > 1) {
+        snprintf(done, sizeof done, "; %zu of %zu runs are in %.40s (the others: --missing)",
+                 sweep->done, sweep->task_count, sweep->cli->db);
+        snprintf(choose, sizeof choose, " --arm %s --seeds 1 --set seed=%llu", task->arm->name,
+                 (unsigned long long)task->seed);
+    }
+    cli_error(CLI_FAILED,
+              "%s after %.1f s: %llu batches (%.1f MB) by %llu commits are in the chain %s, which "
+              "is valid; this run is not in the database%s; to go on with it add%s --resume %s",
+              what, report->wall_s, (unsigned long long)report->batches,
+              (double)report->bytes / 1e6, (unsigned long long)report->won, sweep->url, done,
+              choose, sweep->url);
+}
+
+static int64_t later_ns(const struct live_sweep *sweep, size_t index)
+{
+    int64_t sum_ns = 0;
+    for (size_t i = index + 1; i < sweep->task_count; i++)
+        sum_ns += sweep->tasks[i].arm->config.run.duration_ns;
+    return sum_ns;
+}
+
+static int find_place(struct live_sweep *sweep, const struct live_task *task)
+{
+    struct live_place_options options = {
+        .experiment = sweep->experiment, .arm = task->arm, .seed = task->seed};
+    char error[LIVE_PLACE_TEXT_MAX];
+    enum open_result result;
+    if (sweep->cli->resume) {
+        snprintf(sweep->url, sizeof sweep->url, "%s", sweep->cli->resume);
+        result = live_place_resume(&options, sweep->url, error);
+    } else {
+        result = live_place_claim(&options, sweep->url, error);
+    }
+    if (result != OPEN_OK)
+        return cli_error(result == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
+    return CLI_DONE;
+}
+
+static int run_task(struct live_sweep *sweep, size_t index)
+{
+    const struct live_task *task = &sweep->tasks[index];
+    char name[192];
+    char started[32];
+    char duration[32];
+    int status = find_place(sweep, task);
+    if (status != CLI_DONE)
+        return status;
+    const struct config *config = &task->arm->config;
+    snprintf(name, sizeof name, "%.60s/%.80s seed %llu", sweep->experiment->name, task->arm->name,
+             (unsigned long long)task->seed);
+    progress_duration_text((double)config->run.duration_ns / 1e9, duration);
+    fprintf(stderr, "%s: %llu producer%s for %s on %s\n", name,
+            (unsigned long long)config->workload.producers,
+            config->workload.producers == 1 ? "" : "s", duration, sweep->url);
+    struct live_run_options options = {
+        .config = config,
+        .name = name,
+        .url = sweep->url,
+        .seed = task->seed,
+        .resumed = sweep->cli->resume != NULL,
+        .signals = &sweep->signals,
+        .messages = stderr,
+        .runs_done = index,
+        .runs_total = sweep->task_count,
+        .later_ns = later_ns(sweep, index),
+    };
+    struct run_results results = {0};
+    struct live_report report;
+    progress_time_text(started);
+    enum live_outcome outcome = live_run(&options, &results, &report);
+    switch (outcome) {
+    case LIVE_COMPLETE:
+        status = keep(sweep, task, started, &results);
+        break;
+    case LIVE_FAILED:
+        cli_error(CLI_FAILED, "%s", report.text);
+        say_unfinished(sweep, task, &report, "failed");
+        status = CLI_FAILED;
+        break;
+    case LIVE_INTERRUPTED:
+        say_unfinished(sweep, task, &report, "stopped as asked");
+        status = CLI_FAILED;
+        break;
+    case LIVE_KILLED:
+        say_unfinished(sweep, task, &report, "killed");
+        status = 130;
+        break;
+    }
+    run_results_deinit(&results);
+    return status;
+}
+
+/* ---- all runs ---- */
+
+static int run_all(struct live_sweep *sweep)
+{
+    int status = CLI_DONE;
+    results_machine_text(sweep->machine);
+    live_signals_open(&sweep->signals);
+    for (size_t i = 0; i < sweep->task_count && status == CLI_DONE; i++) {
+        status = run_task(sweep, i);
+        if (status == CLI_DONE)
+            fprintf(stderr, "its chain: lakestream inspect %s\n", sweep->url);
+        if (status == CLI_DONE && i + 1 < sweep->task_count &&
+            live_signals_take(&sweep->signals) > 0)
+            status = cli_error(CLI_FAILED,
+                               "stopped as asked: %zu of %zu runs are in %s; for the others add "
+                               "--missing",
+                               sweep->done, sweep->task_count, sweep->cli->db);
+    }
+    live_signals_close(&sweep->signals);
+    return status;
+}
+
+static int run_live(const struct cli *cli, const struct experiment *experiment)
+{
+    struct live_sweep sweep = {.cli = cli, .experiment = experiment};
+    int status = check(&sweep);
+    if (status == CLI_DONE)
+        status = plan(&sweep);
+    if (status == CLI_DONE && sweep.task_count == 0)
+        fprintf(stderr, "all runs are in %s already\n", cli->db);
+    if (status == CLI_DONE)
+        status = run_all(&sweep);
+    free(sweep.tasks);
+    return status == CLI_DONE ? cli_show_results(cli, experiment->name) : status;
+}
+
+int live_main(int argc, char **argv)
+{
+    struct cli cli = {
+        .usage =
+            "usage: lakestream live CONFIG [FLAGS]\n\n"
+            "Runs every arm and seed of the experiment in CONFIG for real, one after the other:\n"
+            "each producer is a process that makes bytes, uploads them and commits to the store\n"
+            "live.store, for run.duration of real time. Every run gets a folder of its own there.\n"
+            "The results go into the same database as simulated ones. Ctrl-C ends a run cleanly;\n"
+            "its chain stays valid and can be gone on with by --resume.",
+        .flags = CLI_SET | CLI_SEEDS | CLI_DB | CLI_JSON | CLI_PRINT_CONFIG | CLI_ARM | CLI_STORE |
+                 CLI_RESUME | CLI_MISSING,
+        .operands_min = 1,
+        .operands_max = 1,
+    };
+    switch (cli_parse(&cli, argc, argv)) {
+    case CLI_HELPED:
+        return CLI_DONE;
+    case CLI_REFUSED:
+        return CLI_USAGE;
+    case CLI_PARSED:
+        break;
+    }
+    if (cli.resume && cli.store)
+        return cli_error(CLI_USAGE, "--resume names the folder already: leave --store out");
+    if (cli.resume && strlen(cli.resume) >= LIVE_URL_MAX)
+        return cli_error(CLI_USAGE, "--resume: longer than %d bytes", LIVE_URL_MAX - 1);
+    struct experiment experiment;
+    if (!cli_load_experiment(&cli, cli.operands[0], &experiment))
+        return CLI_USAGE;
+    int status =
+        cli.print_config ? cli_print_configs(&cli, &experiment) : run_live(&cli, &experiment);
+    experiment_free(&experiment);
+    return status;
+}

@@ -1,0 +1,72 @@
+/* live_wire.c - see live_wire.h: SOCK_SEQPACKET between a process and its fork, so that structs go
+ * over it as they are. Ours. */
+#include "experiments/live/live_wire.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define HEADER_BYTES offsetof(struct live_message, payload)
+
+bool live_wire_make(int fds[2])
+{
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0;
+}
+
+static bool send_flags(int fd, const struct live_message *message, int flags)
+{
+    assert(message->payload_bytes <= LIVE_PAYLOAD_MAX);
+    ssize_t sent;
+    do {
+        sent = send(fd, message, HEADER_BYTES + message->payload_bytes, flags | MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    return sent >= 0;
+}
+
+bool live_wire_send(int fd, const struct live_message *message)
+{
+    return send_flags(fd, message, 0);
+}
+
+void live_wire_offer(int fd, const struct live_message *message)
+{
+    (void)send_flags(fd, message, MSG_DONTWAIT);
+}
+
+bool live_wire_send_record(int fd, const uint8_t *bytes, size_t size)
+{
+    struct live_message message = {.kind = LIVE_RECORD, .record_bytes = size};
+    for (size_t offset = 0; offset < size; offset += message.payload_bytes) {
+        size_t here = size - offset < LIVE_PAYLOAD_MAX ? size - offset : LIVE_PAYLOAD_MAX;
+        message.record_offset = offset;
+        message.payload_bytes = (uint32_t)here;
+        memcpy(message.payload, bytes + offset, here);
+        if (!live_wire_send(fd, &message))
+            return false;
+    }
+    return true;
+}
+
+enum live_receive live_wire_receive(int fd, struct live_message *message)
+{
+    ssize_t got;
+    do {
+        got = recv(fd, message, sizeof *message, MSG_DONTWAIT);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return LIVE_NOTHING;
+    if (got < (ssize_t)HEADER_BYTES || message->payload_bytes > LIVE_PAYLOAD_MAX ||
+        (size_t)got != HEADER_BYTES + message->payload_bytes)
+        return LIVE_HANG_UP;
+    if (message->payload_bytes < LIVE_PAYLOAD_MAX)
+        message->payload[message->payload_bytes] = '\0';
+    return LIVE_RECEIVED;
+}
+
+void live_message_text(struct live_message *message, const char *text)
+{
+    size_t length = strnlen(text, LIVE_PAYLOAD_MAX - 1);
+    memcpy(message->payload, text, length);
+    message->payload[length] = '\0';
+    message->payload_bytes = (uint32_t)length + 1;
+}

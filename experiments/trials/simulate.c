@@ -1,0 +1,145 @@
+/* simulate.c - from a config to simulated runs in the database. */
+#include "experiments/trials/simulate.h"
+
+#include <stdlib.h>
+
+#include "build_info.h"
+#include "experiments/trials/arm_record.h"
+#include "experiments/trials/producer_config.h"
+#include "experiments/trials/recorder.h"
+#include "experiments/trials/runner.h"
+
+static void latency_of(const struct latency_config *config, struct latency_options *options)
+{
+    options->base_ns = config->base_ns;
+    options->slope_ns = config->stream_rate > 0 ? 1e9 / config->stream_rate : 0;
+    options->sigma = config->sigma;
+    options->shape = config->sigma > 0 ? LATENCY_LOGNORMAL : LATENCY_CONSTANT;
+    if (config->quantiles.count == 0)
+        return;
+    options->shape = LATENCY_EMPIRICAL;
+    options->quantile_count = config->quantiles.count;
+    for (uint32_t i = 0; i < config->quantiles.count; i++)
+        options->quantiles[i] =
+            (struct latency_quantile){config->quantiles.p[i], config->quantiles.factor[i]};
+}
+
+void simulate_options_of(const struct config *config, uint64_t seed,
+                         struct simulation_options *options)
+{
+    *options = (struct simulation_options){
+        .seed = seed,
+        .producers = (uint32_t)config->workload.producers,
+        .duration_ns = config->run.duration_ns,
+        .store = {.apply_fraction = config->store.apply_fraction,
+                  .client_bytes_per_s = config->store.client_bandwidth,
+                  .store_bytes_per_s = config->store.bandwidth,
+                  .puts_per_s = config->store.put_limit,
+                  .gets_per_s = config->store.get_limit},
+    };
+    for (int verb = 0; verb < STORE_VERB_COUNT; verb++)
+        latency_of(&config->store.latency[verb], &options->store.latency[verb]);
+    producer_options_of(config, 0, seed, &options->producer);
+}
+
+static struct recorder *recorder_of(const struct config *config)
+{
+    struct recorder_options options = {
+        .duration_ns = config->run.duration_ns,
+        .warmup_ns = config->run.warmup_ns,
+        .bin_ns = config->run.bin_ns,
+        .producers = (uint32_t)config->workload.producers,
+    };
+    for (int verb = 0; verb < STORE_VERB_COUNT; verb++)
+        options.price_per_1000[verb] = config_price(config, (enum store_verb)verb);
+    return recorder_open(&options);
+}
+
+static void note_invisible(void *context, const struct producer *producer)
+{
+    for (uint32_t i = 0; i < producer->queue.count; i++) {
+        const struct batch *batch = batch_queue_at(&producer->queue, i);
+        recorder_note_invisible(context, producer->options.commit.producer, batch->made_ns,
+                                batch->bytes);
+    }
+}
+
+int simulate_once(const struct config *config, uint64_t seed, struct run_results *results,
+                  char *error)
+{
+    struct recorder *recorder = recorder_of(config);
+    struct producer_observer observer = recorder_observer(recorder);
+    struct simulation_options options;
+    struct simulation_result result;
+    simulate_options_of(config, seed, &options);
+    const char *wrong = simulation_options_check(&options);
+    if (wrong) {
+        snprintf(error, RUNNER_ERROR_MAX, "the simulator cannot run this config: %s", wrong);
+        recorder_close(recorder);
+        return 1;
+    }
+    options.observer = &observer;
+    options.at_end = note_invisible;
+    options.at_end_context = recorder;
+    simulation_run(&options, &result);
+    int status = 0;
+    if (recorder_failed_producers(recorder) > 0) {
+        snprintf(error, RUNNER_ERROR_MAX, "%u producers ended early: %s",
+                 recorder_failed_producers(recorder), recorder_failure(recorder));
+        status = 1;
+    } else if (result.violations.count > 0) {
+        snprintf(error, RUNNER_ERROR_MAX, "%llu violations, the first: %s",
+                 (unsigned long long)result.violations.count, result.violations.first);
+        status = 1;
+    } else {
+        results->digest = result.digest;
+        recorder_results(recorder, results);
+        run_results_add_metric(results, "events", "events", (double)result.handled);
+        run_results_add_metric(results, "versions", "versions", (double)result.versions);
+    }
+    recorder_close(recorder);
+    return status;
+}
+
+static int run_trial(const struct trial *trial, struct run_results *results, char *error)
+{
+    return simulate_once(trial->arm->context, trial->seed, results, error);
+}
+
+static uint64_t seeds_of(const struct config *config, const struct simulate_options *options)
+{
+    return options->seeds != 0 ? options->seeds : config->seeds;
+}
+
+int simulate_experiment(const struct experiment *experiment, const struct simulate_options *options)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < experiment->arm_count; i++)
+        count += seeds_of(&experiment->arms[i].config, options);
+    struct trial *trials = calloc(count, sizeof *trials);
+    struct arm_record *arms = calloc(experiment->arm_count, sizeof *arms);
+    assert(trials && arms);
+    size_t next = 0;
+    for (size_t i = 0; i < experiment->arm_count; i++) {
+        const struct config *config = &experiment->arms[i].config;
+        arm_record_init(&arms[i], &experiment->arms[i]);
+        for (uint64_t seed = 0; seed < seeds_of(config, options); seed++)
+            trials[next++] = (struct trial){.arm = &arms[i].arm, .seed = config->seed + seed};
+    }
+    struct runner_options runner = {
+        .experiment = experiment->name,
+        .mode = RESULTS_SIM,
+        .commit = LAKESTREAM_COMMIT,
+        .command = options->command,
+        .jobs = options->jobs,
+        .db = options->db,
+        .run = run_trial,
+        .progress = options->progress,
+    };
+    int status = runner_run(&runner, trials, count, NULL);
+    for (size_t i = 0; i < experiment->arm_count; i++)
+        arm_record_deinit(&arms[i]);
+    free(arms);
+    free(trials);
+    return status;
+}

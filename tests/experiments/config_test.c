@@ -1,0 +1,96 @@
+/* Defaults, the checks of two keys together, and origins as text. */
+#include "experiments/config/config.h"
+
+#include "experiments/config/options.h"
+#include "experiments/config/profile.h"
+#include "tests/experiments/expect.h"
+
+static void defaults_are_the_papers_setting(void)
+{
+    static struct config config;
+    struct diagnostic diagnostic;
+    config_default(&config);
+    CU_ASSERT(config_check(&config, &diagnostic));
+    CU_ASSERT_EQUAL(config.seeds, 10);
+    CU_ASSERT_EQUAL(config.workload.producers, 32);
+    CU_ASSERT_EQUAL(config.workload.rate, 13.5e6);
+    CU_ASSERT_EQUAL(config.workload.tgb_bytes, 32 << 20);
+    CU_ASSERT_EQUAL(config.run.duration_ns, 5 * 3600 * NS_PER_S);
+    CU_ASSERT_STRING_EQUAL(config_policy_kind(&config)->name, "dac");
+    CU_ASSERT_PTR_EQUAL(config_policy_values(&config), config.policy.values[config.policy.index]);
+    CU_ASSERT_EQUAL(config_price(&config, STORE_PUT_IF_ABSENT), config.price.put);
+}
+
+static void store_defaults_are_the_s3_standard_profile(void)
+{
+    static struct config defaults;
+    static struct config loaded;
+    struct diagnostic diagnostic = {{0}};
+    config_default(&defaults);
+    config_default(&loaded);
+    bool ok = profile_load("configs/profiles/s3-standard.yaml", &loaded, &diagnostic);
+    expect_text("s3-standard", diagnostic.text, "");
+    CU_ASSERT_FATAL(ok);
+    CU_ASSERT(memcmp(loaded.origins, defaults.origins, sizeof(loaded.origins)) != 0);
+    memcpy(loaded.origins, defaults.origins, sizeof(loaded.origins));
+    CU_ASSERT_EQUAL(memcmp(&loaded, &defaults, sizeof(loaded)), 0);
+}
+
+static void keys_that_contradict_are_named(void)
+{
+    static const struct {
+        const char *key;
+        const char *text;
+        const char *expected;
+    } rows[] = {
+        {"run.warmup", "5h", "x.yaml:3:9: run.warmup (5h) must be below run.duration (5h)"},
+        {"run.duration", "4min",
+         "x.yaml:3:9: run.warmup (10min) must be below run.duration (4min)"},
+        {"run.bin", "6h", "x.yaml:3:9: run.bin (6h) must be at most run.duration (5h)"},
+        {"commit.gap_min", "2h",
+         "x.yaml:3:9: commit.gap_min (2h) must be at most commit.gap_max (1h)"},
+        {"commit.retry_max", "1ms",
+         "x.yaml:3:9: commit.retry (100ms) must be at most commit.retry_max (1ms)"},
+        {"policy.aimd.max", "10ms",
+         "x.yaml:3:9: policy.aimd.min (100ms) must be at most policy.aimd.max (10ms)"},
+    };
+    const struct origin origin = {.kind = ORIGIN_FILE, .file = "x.yaml", .line = 3, .column = 9};
+    for (size_t i = 0; i < HARNESS_COUNT(rows); i++) {
+        static struct config config;
+        struct diagnostic diagnostic;
+        config_default(&config);
+        CU_ASSERT_FATAL(
+            option_set(&config, option_find(rows[i].key), rows[i].text, &origin, &diagnostic));
+        CU_ASSERT(!config_check(&config, &diagnostic));
+        expect_text(rows[i].key, diagnostic.text, rows[i].expected);
+    }
+}
+
+static void origins_print_as_text(void)
+{
+    static const struct {
+        struct origin origin;
+        const char *text;
+        const char *place;
+    } rows[] = {
+        {{.kind = ORIGIN_DEFAULT}, "default", "default"},
+        {{.kind = ORIGIN_SET}, "--set", "--set"},
+        {{ORIGIN_FILE, 2, 5, "a.yaml"}, "a.yaml:2", "a.yaml:2:5"},
+        {{ORIGIN_PROFILE, 7, 1, "p.yaml"}, "profile p.yaml:7", "p.yaml:7:1"},
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(rows); i++) {
+        char text[ORIGIN_TEXT_MAX];
+        origin_print(&rows[i].origin, text);
+        expect_text("origin", text, rows[i].text);
+        origin_print_place(&rows[i].origin, text);
+        expect_text("place", text, rows[i].place);
+    }
+}
+
+const struct harness_test config_tests[] = {
+    HARNESS_TEST(defaults_are_the_papers_setting),
+    HARNESS_TEST(store_defaults_are_the_s3_standard_profile),
+    HARNESS_TEST(keys_that_contradict_are_named),
+    HARNESS_TEST(origins_print_as_text),
+    {0},
+};
