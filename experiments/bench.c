@@ -65,14 +65,8 @@ int bench_main(int argc, char **argv)
         .flags = CLI_JSON,
         .operands_max = 1,
     };
-    switch (cli_parse(&cli, argc, argv)) {
-    case CLI_HELPED:
-        return CLI_DONE;
-    case CLI_REFUSED:
-        return CLI_USAGE;
-    case CLI_PARSED:
-        break;
-    }
+    if (!cli_parse(&cli, argc, argv))
+        return cli.status;
     if (cli.operand_count == 1 && strcmp(cli.operands[0], "sim") != 0)
         return cli_error(CLI_USAGE, "bench: unknown benchmark '%s'; there is: sim",
                          cli.operands[0]);

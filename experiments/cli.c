@@ -12,29 +12,59 @@
 #include "build_info.h"
 #include "experiments/config/units.h"
 
+enum flag_kind {
+    FLAG_TOGGLE, /* bool */
+    FLAG_TEXT,   /* const char * */
+    FLAG_COUNT,  /* uint64_t, from 1 to max */
+    FLAG_SET,    /* appended to cli->sets */
+};
+
 struct flag_row {
     enum cli_flag flag;
     const char *name;
     const char *argument; /* NULL: none */
     const char *help;
+    enum flag_kind kind;
+    uint64_t max;
+    size_t offset; /* into struct cli */
 };
 
+#define TOGGLE(field) FLAG_TOGGLE, 0, offsetof(struct cli, field)
+#define TEXT(field) FLAG_TEXT, 0, offsetof(struct cli, field)
+#define COUNT(field, max) FLAG_COUNT, max, offsetof(struct cli, field)
+
+/* clang-format off */
 static const struct flag_row rows[] = {
     {CLI_SET, "set", "KEY=VALUE",
-     "override a config key; repeat for several (keys: lakestream list keys)"},
-    {CLI_SEEDS, "seeds", "N", "seeds for each arm, instead of the config's"},
-    {CLI_ARM, "arm", "NAME", "only this arm, or this group of arms"},
-    {CLI_DB, "db", "FILE", "results database (default " CLI_DATABASE_DEFAULT ")"},
-    {CLI_JOBS, "jobs", "N", "worker threads (default: one per core)"},
-    {CLI_JSON, "json", NULL, "print results as JSON"},
+     "override a config key; repeat for several (keys: lakestream list keys)", FLAG_SET, 0, 0},
+    {CLI_SEEDS, "seeds", "N", "seeds for each arm, instead of the config's", COUNT(seeds, 100000)},
+    {CLI_ARM, "arm", "NAME", "only this arm, or this group of arms", TEXT(arm)},
+    {CLI_DB, "db", "FILE", "results database (default " CLI_DATABASE_DEFAULT ")", TEXT(db)},
+    {CLI_JOBS, "jobs", "N", "worker threads (default: one per core)", COUNT(jobs, 1024)},
+    {CLI_JSON, "json", NULL, "print results as JSON", TOGGLE(json)},
     {CLI_PRINT_CONFIG, "print-config", NULL,
-     "print the effective config with the origin of each value, and stop"},
-    {CLI_STORE, "store", "URL", "where to commit, instead of the config's live.store: file://DIR"},
-    {CLI_RESUME, "resume", "URL", "go on with the chain of an earlier run, in that run's folder"},
-    {CLI_MISSING, "missing", NULL, "only the runs that the database does not hold"},
-    {CLI_VERSIONS, "versions", "N", "show the newest N versions (default 10)"},
-    {CLI_DEEP, "deep", NULL, "read every TGB, too: checksums and payload"},
+     "print the effective config with the origin of each value, and stop", TOGGLE(print_config)},
+    {CLI_STORE, "store", "URL",
+     "where to commit, instead of the config's live.store: file://DIR", TEXT(store)},
+    {CLI_RESUME, "resume", "URL",
+     "go on with the chain of an earlier run, in that run's folder", TEXT(resume)},
+    {CLI_MISSING, "missing", NULL,
+     "only the runs that the database does not hold", TOGGLE(missing)},
+    {CLI_VERSIONS, "versions", "N",
+     "show the newest N versions (default 10)", COUNT(versions, UINT32_MAX)},
+    {CLI_DEEP, "deep", NULL, "read every TGB, too: checksums and payload", TOGGLE(deep)},
+    {CLI_LIST, "list", NULL, "the figures", TOGGLE(list)},
+    {CLI_QUICK, "quick", NULL,
+     "three seeds; captions say so; PAPER_REPRO.md is left alone", TOGGLE(quick)},
+    {CLI_NO_RUN, "no-run", NULL, "only draw what the database holds", TOGGLE(no_run)},
+    {CLI_OUT, "out", "FOLDER", "where figures go (default out/figures)", TEXT(out)},
+    {CLI_DOCS, "docs", NULL, "copy the SVGs to docs/figures, too (for README.md)", TOGGLE(docs)},
+    {CLI_PAPER, "paper", "FILE",
+     "the page whose tables are rewritten (default PAPER_REPRO.md, where it is in the\n"
+     "                     current folder and neither --set, --seeds nor --quick is given)",
+     TEXT(paper)},
 };
+/* clang-format on */
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 #define OPTION_BASE 256 /* getopt's values for rows[i] */
@@ -65,107 +95,91 @@ static void print_help(const struct cli *cli)
     printf("\nExit status: 0 done, 1 the run failed, 2 usage.\n");
 }
 
-static bool take_count(const char *name, const char *text, uint64_t max, uint64_t *count)
+/* A usage error, and where to read on. Returns false. */
+__attribute__((format(printf, 2, 3))) static bool refuse(struct cli *cli, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cli->status = cli_error(CLI_USAGE, "%s; see lakestream %s --help", text, cli->verb);
+    return false;
+}
+
+static bool take_count(struct cli *cli, const struct flag_row *row, const char *text,
+                       uint64_t *count)
 {
     struct diagnostic diagnostic;
-    if (unit_parse_count(text, count, &diagnostic) && *count >= 1 && *count <= max)
-        return true;
-    cli_error(CLI_USAGE, "--%s %s: expected a number from 1 to %llu", name, text,
-              (unsigned long long)max);
-    return false;
+    uint64_t number;
+    if (!unit_parse_count(text, &number, &diagnostic) || number < 1 || number > row->max)
+        return refuse(cli, "--%s %s: expected a number from 1 to %llu", row->name, text,
+                      (unsigned long long)row->max);
+    *count = number;
+    return true;
 }
 
 static bool take_flag(struct cli *cli, const struct flag_row *row, const char *argument)
 {
-    uint64_t count = 0;
-    switch (row->flag) {
-    case CLI_SET:
-        if (cli->set_count == CLI_SETS_MAX) {
-            cli_error(CLI_USAGE, "more than %d times --set", CLI_SETS_MAX);
-            return false;
-        }
-        cli->sets[cli->set_count++] = argument;
+    void *field = (char *)cli + row->offset;
+    switch (row->kind) {
+    case FLAG_TOGGLE:
+        *(bool *)field = true;
         return true;
-    case CLI_SEEDS:
-        return take_count(row->name, argument, 100000, &cli->seeds);
-    case CLI_JOBS:
-        if (!take_count(row->name, argument, 1024, &count))
-            return false;
-        cli->jobs = (unsigned)count;
+    case FLAG_TEXT:
+        *(const char **)field = argument;
         return true;
-    case CLI_DB:
-        cli->db = argument;
-        return true;
-    case CLI_ARM:
-        cli->arm = argument;
-        return true;
-    case CLI_JSON:
-        cli->json = true;
-        return true;
-    case CLI_PRINT_CONFIG:
-        cli->print_config = true;
-        return true;
-    case CLI_STORE:
-        cli->store = argument;
-        return true;
-    case CLI_RESUME:
-        cli->resume = argument;
-        return true;
-    case CLI_MISSING:
-        cli->missing = true;
-        return true;
-    case CLI_VERSIONS:
-        return take_count(row->name, argument, UINT32_MAX, &cli->versions);
-    case CLI_DEEP:
-        cli->deep = true;
-        return true;
+    case FLAG_COUNT:
+        return take_count(cli, row, argument, field);
+    case FLAG_SET:
+        break;
     }
-    return false;
+    if (cli->set_count == CLI_SETS_MAX)
+        return refuse(cli, "more than %d times --set", CLI_SETS_MAX);
+    cli->sets[cli->set_count++] = argument;
+    return true;
 }
 
-static enum cli_parse refuse(const char *verb)
+static void fill_options(const struct cli *cli, struct option *options)
 {
-    cli_error(CLI_USAGE, "see lakestream %s --help", verb);
-    return CLI_REFUSED;
-}
-
-enum cli_parse cli_parse(struct cli *cli, int argc, char **argv)
-{
-    struct option options[ROW_COUNT + 2] = {{0}};
-    size_t count = 0;
     for (size_t i = 0; i < ROW_COUNT; i++)
         if (cli->flags & (unsigned)rows[i].flag)
-            options[count++] =
+            *options++ =
                 (struct option){rows[i].name, rows[i].argument ? required_argument : no_argument,
                                 NULL, (int)(OPTION_BASE + i)};
-    options[count] = (struct option){"help", no_argument, NULL, 'h'};
+    *options = (struct option){"help", no_argument, NULL, 'h'};
+}
+
+bool cli_parse(struct cli *cli, int argc, char **argv)
+{
+    struct option options[ROW_COUNT + 2] = {{0}};
+    fill_options(cli, options);
     cli->db = cli->db ? cli->db : CLI_DATABASE_DEFAULT;
+    cli->verb = argv[0];
     optind = 1;
     opterr = 0;
     int chosen;
     while ((chosen = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
         if (chosen == 'h') {
             print_help(cli);
-            return CLI_HELPED;
+            cli->status = CLI_DONE;
+            return false;
         }
-        if (chosen == '?' || chosen == ':') {
-            cli_error(CLI_USAGE, chosen == ':' ? "%s needs a value" : "unknown flag %s",
-                      argv[optind - 1]);
-            return refuse(argv[0]);
-        }
+        if (chosen == ':')
+            return refuse(cli, "%s needs a value", argv[optind - 1]);
+        if (chosen == '?')
+            return refuse(cli, "unknown flag %s", argv[optind - 1]);
         if (!take_flag(cli, &rows[chosen - OPTION_BASE], optarg))
-            return refuse(argv[0]);
+            return false;
     }
     cli->operands = argv + optind;
     cli->operand_count = argc - optind;
-    if (cli->operand_count < cli->operands_min || cli->operand_count > cli->operands_max) {
-        cli_error(CLI_USAGE,
-                  cli->operand_count < cli->operands_min ? "%s: something is missing"
-                                                         : "%s: too many arguments",
-                  argv[0]);
-        return refuse(argv[0]);
-    }
-    return CLI_PARSED;
+    if (cli->operand_count < cli->operands_min)
+        return refuse(cli, "%s: something is missing", cli->verb);
+    if (cli->operand_count > cli->operands_max)
+        return refuse(cli, "%s: too many arguments: %s", cli->verb,
+                      cli->operands[cli->operands_max]);
+    return true;
 }
 
 bool cli_make_parent(const char *path)

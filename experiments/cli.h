@@ -29,6 +29,12 @@ enum cli_flag {
     CLI_MISSING = 1 << 9,
     CLI_VERSIONS = 1 << 10,
     CLI_DEEP = 1 << 11,
+    CLI_LIST = 1 << 12,
+    CLI_QUICK = 1 << 13,
+    CLI_NO_RUN = 1 << 14,
+    CLI_OUT = 1 << 15,
+    CLI_DOCS = 1 << 16,
+    CLI_PAPER = 1 << 17,
 };
 
 struct cli {
@@ -39,12 +45,13 @@ struct cli {
     int operands_max;
 
     /* What the user asked for. Texts are borrowed from argv. */
+    const char *verb;
     const char *sets[CLI_SETS_MAX];
     size_t set_count;
     uint64_t seeds; /* 0: as the config says */
     const char *db;
     const char *arm; /* NULL: all */
-    unsigned jobs;   /* 0: one per core */
+    uint64_t jobs;   /* 0: one per core */
     bool json;
     bool print_config;
     const char *store;  /* NULL: as the config says */
@@ -52,18 +59,21 @@ struct cli {
     bool missing;
     uint64_t versions; /* 0: not asked for */
     bool deep;
+    bool list;
+    bool quick;
+    bool no_run;
+    const char *out;
+    bool docs;
+    const char *paper; /* NULL: not named */
     char **operands;
     int operand_count;
+
+    int status; /* to exit with, where cli_parse says so */
 };
 
-enum cli_parse {
-    CLI_PARSED,
-    CLI_HELPED,  /* --help was printed: exit 0 */
-    CLI_REFUSED, /* the error was printed: exit 2 */
-};
-
-/* Reads argv into the parsed part; the verb's part is set by the caller. */
-MUST_USE enum cli_parse cli_parse(struct cli *cli, int argc, char **argv);
+/* Reads argv into the parsed part; the verb's part, and defaults, are set by the caller. False:
+ * exit with cli->status, because --help was printed or an error was. */
+MUST_USE bool cli_parse(struct cli *cli, int argc, char **argv);
 
 /* "lakestream: " and the message, to stderr. Returns the status, to be returned on. */
 __attribute__((format(printf, 2, 3))) int cli_error(int status, const char *format, ...);

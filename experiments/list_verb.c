@@ -81,14 +81,8 @@ int list_main(int argc, char **argv)
                  "Shows what there is to choose from; without an argument all but the config keys.",
         .operands_max = 1,
     };
-    switch (cli_parse(&cli, argc, argv)) {
-    case CLI_HELPED:
-        return CLI_DONE;
-    case CLI_REFUSED:
-        return CLI_USAGE;
-    case CLI_PARSED:
-        break;
-    }
+    if (!cli_parse(&cli, argc, argv))
+        return cli.status;
     if (cli.operand_count == 0) {
         for (size_t i = 0; i < KIND_COUNT; i++)
             if (kinds[i].print != list_keys)

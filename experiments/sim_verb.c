@@ -18,7 +18,7 @@ static int simulate(const struct experiment *experiment, const struct cli *cli)
     snprintf(command, sizeof command, "lakestream sim %s", cli->operands[0]);
     struct simulate_options options = {
         .db = db,
-        .jobs = cli->jobs,
+        .jobs = (unsigned)cli->jobs,
         .progress = stderr,
         .command = command,
     };
@@ -39,14 +39,8 @@ int sim_main(int argc, char **argv)
         .operands_min = 1,
         .operands_max = 1,
     };
-    switch (cli_parse(&cli, argc, argv)) {
-    case CLI_HELPED:
-        return CLI_DONE;
-    case CLI_REFUSED:
-        return CLI_USAGE;
-    case CLI_PARSED:
-        break;
-    }
+    if (!cli_parse(&cli, argc, argv))
+        return cli.status;
     struct experiment experiment;
     if (!cli_load_experiment(&cli, cli.operands[0], &experiment))
         return CLI_USAGE;

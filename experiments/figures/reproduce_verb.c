@@ -15,72 +15,7 @@
 #define QUICK_SEEDS 3
 #define FOLDER_DEFAULT "out/figures"
 #define DOCUMENTS "docs/figures"
-#define ARGUMENTS_MAX 1024
-
-static const char usage[] =
-    "usage: lakestream reproduce [FIGURE...] [flags]\n\n"
-    "Simulates what the database lacks of each figure (all of them if none is named), draws it\n"
-    "as SVG and PNG with a table beside it, and rewrites the tables of " PAPER_FILE ".\n\n"
-    "  --list         the figures\n"
-    "  --quick        three seeds; captions say so; " PAPER_FILE " is left alone\n"
-    "  --no-run       only draw what the database holds\n"
-    "  --out FOLDER   where figures go (default " FOLDER_DEFAULT ")\n"
-    "  --docs         copy the SVGs to " DOCUMENTS ", too (for README.md)\n"
-    "  --paper FILE   the page whose tables are rewritten (default " PAPER_FILE ", where it is in\n"
-    "                 the current folder and neither --set, --seeds nor --quick is given)\n";
-
-struct request {
-    struct cli cli;
-    const char *folder;
-    const char *paper; /* NULL: not named */
-    bool quick;
-    bool no_run;
-    bool list;
-    bool documents;
-};
-
-/* The flags of this verb alone; the others are left for cli_parse. */
-enum own_flag {
-    NOT_OWN,
-    OWN,
-    OWN_WITH_VALUE,
-};
-
-static enum own_flag own_flag(struct request *request, const char *flag, const char *value)
-{
-    if (strcmp(flag, "--quick") == 0)
-        request->quick = true;
-    else if (strcmp(flag, "--no-run") == 0)
-        request->no_run = true;
-    else if (strcmp(flag, "--list") == 0)
-        request->list = true;
-    else if (strcmp(flag, "--docs") == 0)
-        request->documents = true;
-    else if (strcmp(flag, "--out") == 0)
-        return request->folder = value, OWN_WITH_VALUE;
-    else if (strcmp(flag, "--paper") == 0)
-        return request->paper = value, OWN_WITH_VALUE;
-    else
-        return NOT_OWN;
-    return OWN;
-}
-
-static enum cli_parse parse(struct request *request, int argc, char **argv)
-{
-    static char *rest[ARGUMENTS_MAX];
-    int count = 0;
-    for (int i = 0; i < argc && count + 1 < ARGUMENTS_MAX; i++) {
-        enum own_flag kind = i > 0 ? own_flag(request, argv[i], argv[i + 1]) : NOT_OWN;
-        if (kind == NOT_OWN)
-            rest[count++] = argv[i];
-        else if (kind == OWN_WITH_VALUE && !argv[++i]) {
-            cli_error(CLI_USAGE, "%s needs a value", argv[i - 1]);
-            return CLI_REFUSED;
-        }
-    }
-    rest[count] = NULL;
-    return cli_parse(&request->cli, count, rest);
-}
+#define FIGURES_MAX 64
 
 static int list(void)
 {
@@ -91,14 +26,14 @@ static int list(void)
 }
 
 /* The figures asked for: all where none is named. 0: one is unknown, and that was said. */
-static size_t choose(const struct request *request, const struct figure **figures)
+static size_t choose(const struct cli *cli, const struct figure **figures)
 {
     size_t count = 0;
-    for (int i = 0; i < request->cli.operand_count; i++) {
-        const struct figure *figure = figure_find(request->cli.operands[i]);
+    for (int i = 0; i < cli->operand_count; i++) {
+        const struct figure *figure = figure_find(cli->operands[i]);
         if (!figure) {
             cli_error(CLI_USAGE, "unknown figure '%s'; lakestream reproduce --list names them",
-                      request->cli.operands[i]);
+                      cli->operands[i]);
             return 0;
         }
         bool twice = false;
@@ -108,20 +43,20 @@ static size_t choose(const struct request *request, const struct figure **figure
             figures[count++] = figure;
     }
     const struct figure *figure;
-    for (size_t i = 0; request->cli.operand_count == 0 && (figure = figure_at(i)); i++)
+    for (size_t i = 0; cli->operand_count == 0 && (figure = figure_at(i)); i++)
         figures[count++] = figure;
     return count;
 }
 
 /* Loads the figure's experiment and runs what is missing; *seeds: of the whole figure's arm with
  * fewest. */
-static int simulate(const struct request *request, const struct figure *figure,
-                    struct results_db *db, uint64_t *seeds)
+static int simulate(const struct cli *cli, const struct figure *figure, struct results_db *db,
+                    uint64_t *seeds)
 {
     char relative[CONFIG_PATH_MAX];
     char path[CONFIG_PATH_MAX];
     struct experiment experiment;
-    struct cli whole = request->cli;
+    struct cli whole = *cli;
     whole.seeds = 0;
     snprintf(relative, sizeof relative, "configs/experiments/%s.yaml", figure->name);
     cli_data_path(relative, path);
@@ -132,13 +67,13 @@ static int simulate(const struct request *request, const struct figure *figure,
         if (experiment.arms[i].config.seeds < *seeds)
             *seeds = experiment.arms[i].config.seeds;
     int status = CLI_DONE;
-    if (!request->no_run) {
+    if (!cli->no_run) {
         struct simulate_options options = {
             .db = db,
-            .jobs = request->cli.jobs,
-            .seeds = request->cli.seeds > 0 ? request->cli.seeds
-                     : request->quick       ? QUICK_SEEDS
-                                            : 0,
+            .jobs = (unsigned)cli->jobs,
+            .seeds = cli->seeds > 0 ? cli->seeds
+                     : cli->quick   ? QUICK_SEEDS
+                                    : 0,
             .progress = stderr,
             .command = "lakestream reproduce",
         };
@@ -165,8 +100,8 @@ static void say(const struct reproduce *reproduce, const struct figure *const *f
     printf("  %s (lakestream query)\n", reproduce->db_path);
 }
 
-static int draw_all(const struct request *request, const struct figure *const *figures,
-                    size_t count, struct reproduce *reproduce)
+static int draw_all(const struct cli *cli, const struct figure *const *figures, size_t count,
+                    struct reproduce *reproduce)
 {
     struct diagnostic diagnostic;
     char *headlines = NULL;
@@ -176,7 +111,7 @@ static int draw_all(const struct request *request, const struct figure *const *f
     assert(text);
     for (size_t i = 0; i < count && status == CLI_DONE; i++) {
         uint64_t seeds = 0;
-        status = simulate(request, figures[i], reproduce->db, &seeds);
+        status = simulate(cli, figures[i], reproduce->db, &seeds);
         if (status == CLI_DONE &&
             !reproduce_figure(reproduce, figures[i], seeds, text, &diagnostic))
             status = cli_error(CLI_FAILED, "%s", diagnostic.text);
@@ -198,16 +133,15 @@ static bool make_folder(const char *folder)
 }
 
 /* NULL: the page is left alone. */
-static const char *choose_paper(const struct request *request)
+static const char *choose_paper(const struct cli *cli)
 {
-    bool whole = !request->quick && request->cli.seeds == 0 && request->cli.set_count == 0;
-    if (request->paper)
-        return request->paper;
+    bool whole = !cli->quick && cli->seeds == 0 && cli->set_count == 0;
+    if (cli->paper)
+        return cli->paper;
     return whole && access(PAPER_FILE, F_OK) == 0 ? PAPER_FILE : NULL;
 }
 
-static int reproduce_all(const struct request *request, const struct figure *const *figures,
-                         size_t count)
+static int reproduce_all(const struct cli *cli, const struct figure *const *figures, size_t count)
 {
     struct diagnostic diagnostic;
     struct reported reported;
@@ -218,45 +152,43 @@ static int reproduce_all(const struct request *request, const struct figure *con
     cli_data_path("configs/reported.tsv", path);
     if (!reported_read(path, &reported, &diagnostic))
         return cli_error(CLI_FAILED, "%s", diagnostic.text);
-    if (!make_folder(request->folder) || (request->documents && !make_folder(DOCUMENTS)))
+    if (!make_folder(cli->out) || (cli->docs && !make_folder(DOCUMENTS)))
         return CLI_FAILED;
     struct reproduce reproduce = {
-        .db_path = request->cli.db,
-        .folder = request->folder,
-        .documents = request->documents ? DOCUMENTS : NULL,
-        .paper = choose_paper(request),
+        .db_path = cli->db,
+        .folder = cli->out,
+        .documents = cli->docs ? DOCUMENTS : NULL,
+        .paper = choose_paper(cli),
         .reported = &reported,
     };
-    if (!request->no_run && !cli_make_parent(request->cli.db))
+    if (!cli->no_run && !cli_make_parent(cli->db))
         return CLI_FAILED;
-    enum results_access access = request->no_run ? RESULTS_READ : RESULTS_WRITE;
-    if (results_open(request->cli.db, access, &reproduce.db, message) != RESULTS_OK)
+    enum results_access access = cli->no_run ? RESULTS_READ : RESULTS_WRITE;
+    if (results_open(cli->db, access, &reproduce.db, message) != RESULTS_OK)
         return cli_error(CLI_FAILED, "%s", message);
-    int status = draw_all(request, figures, count, &reproduce);
+    int status = draw_all(cli, figures, count, &reproduce);
     results_close(reproduce.db);
     return status;
 }
 
 int reproduce_main(int argc, char **argv)
 {
-    const struct figure *figures[64];
-    static struct request request;
-    request = (struct request){
-        .cli = {.usage = usage,
-                .flags = CLI_SET | CLI_SEEDS | CLI_DB | CLI_JOBS,
-                .operands_max = 32},
-        .folder = FOLDER_DEFAULT,
+    const struct figure *figures[FIGURES_MAX];
+    struct cli cli = {
+        .usage =
+            "usage: lakestream reproduce [FIGURE...] [FLAGS]\n\n"
+            "Simulates what the database lacks of each figure (all of them if none is named),\n"
+            "draws it as SVG and PNG with a table beside it, and rewrites the tables of\n"
+            "PAPER_REPRO.md.",
+        .flags = CLI_LIST | CLI_QUICK | CLI_NO_RUN | CLI_OUT | CLI_DOCS | CLI_PAPER | CLI_SET |
+                 CLI_SEEDS | CLI_DB | CLI_JOBS,
+        .operands_max = FIGURES_MAX,
+        .out = FOLDER_DEFAULT,
     };
-    switch (parse(&request, argc, argv)) {
-    case CLI_HELPED:
-        return CLI_DONE;
-    case CLI_REFUSED:
-        return CLI_USAGE;
-    case CLI_PARSED:
-        break;
-    }
-    if (request.list)
+    if (!cli_parse(&cli, argc, argv))
+        return cli.status;
+    if (cli.list)
         return list();
-    size_t count = choose(&request, figures);
-    return count == 0 ? CLI_USAGE : reproduce_all(&request, figures, count);
+    size_t count = choose(&cli, figures);
+    return count == 0 ? CLI_USAGE : reproduce_all(&cli, figures, count);
 }

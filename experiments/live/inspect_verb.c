@@ -59,13 +59,7 @@ int inspect_main(int argc, char **argv)
         .operands_min = 1,
         .operands_max = 1,
     };
-    switch (cli_parse(&cli, argc, argv)) {
-    case CLI_HELPED:
-        return CLI_DONE;
-    case CLI_REFUSED:
-        return CLI_USAGE;
-    case CLI_PARSED:
-        break;
-    }
+    if (!cli_parse(&cli, argc, argv))
+        return cli.status;
     return inspect(&cli);
 }

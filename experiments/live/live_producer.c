@@ -14,6 +14,7 @@
 #include "experiments/live/live_session.h"
 #include "experiments/live/live_wire.h"
 #include "experiments/trials/producer_config.h"
+#include "experiments/trials/recorder_config.h"
 
 #define PROGRESS_NS (250 * NS_PER_MS)
 /* A recorder is sent now and then, so that a killed process takes little of it along. */
@@ -41,22 +42,6 @@ struct live_producer {
     struct live_counts counts;
     char text[PRODUCER_END_TEXT_MAX];
 };
-
-struct recorder *live_recorder_open(const struct config *config, int64_t start_ns,
-                                    struct loop *loop)
-{
-    struct recorder_options options = {
-        .start_ns = start_ns,
-        .duration_ns = config->run.duration_ns,
-        .warmup_ns = config->run.warmup_ns,
-        .bin_ns = config->run.bin_ns,
-        .producers = (uint32_t)config->workload.producers,
-        .loop = loop,
-    };
-    for (int verb = 0; verb < STORE_VERB_COUNT; verb++)
-        options.price_per_1000[verb] = config_price(config, (enum store_verb)verb);
-    return recorder_open(&options);
-}
 
 static struct loop *loop_of(const struct live_producer *live)
 {
@@ -246,7 +231,7 @@ static void on_start_message(struct live_producer *live, int64_t start_ns)
 {
     int64_t now_ns = loop_now(loop_of(live));
     live->end_ns = start_ns + live->options->config->run.duration_ns;
-    live->recorder = live_recorder_open(live->options->config, start_ns, loop_of(live));
+    live->recorder = recorder_of(live->options->config, start_ns, loop_of(live));
     live->record = recorder_observer(live->recorder);
     live->record_at_ns = now_ns + RECORD_NS;
     if (now_ns >= live->end_ns)

@@ -21,8 +21,4 @@ struct live_producer_options {
  * and SIGTERM stop it cleanly. Returns the exit status; the caller then calls _exit. */
 int live_producer_main(const struct live_producer_options *options);
 
-/* The recorder of a live run; prices and times from the config. `loop` as in recorder.h. */
-struct recorder *live_recorder_open(const struct config *config, int64_t start_ns,
-                                    struct loop *loop);
-
 #endif

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "experiments/live/live_child.h"
+#include "experiments/trials/recorder_config.h"
 
 #define POLL_MS 100
 #define BACKOFF_NS (100 * NS_PER_MS)
@@ -144,7 +145,7 @@ static void on_ready(struct live_supervisor *live, struct live_child *child, int
     live->start_ns = now_ns;
     live->started_mono_ns = progress_now_ns();
     live->kill_at_ns = live->started_mono_ns + config->run.duration_ns + KILL_AFTER_NS;
-    live->recorder = live_recorder_open(config, now_ns, NULL);
+    live->recorder = recorder_of(config, now_ns, NULL);
     for (uint32_t i = 0; i < live->count; i++)
         tell_start(live, &live->children[i]);
 }

@@ -298,14 +298,8 @@ int live_main(int argc, char **argv)
         .operands_min = 1,
         .operands_max = 1,
     };
-    switch (cli_parse(&cli, argc, argv)) {
-    case CLI_HELPED:
-        return CLI_DONE;
-    case CLI_REFUSED:
-        return CLI_USAGE;
-    case CLI_PARSED:
-        break;
-    }
+    if (!cli_parse(&cli, argc, argv))
+        return cli.status;
     if (cli.resume && cli.store)
         return cli_error(CLI_USAGE, "--resume names the folder already: leave --store out");
     if (cli.resume && strlen(cli.resume) >= LIVE_URL_MAX)

@@ -6,7 +6,7 @@
 #include "build_info.h"
 #include "experiments/trials/arm_record.h"
 #include "experiments/trials/producer_config.h"
-#include "experiments/trials/recorder.h"
+#include "experiments/trials/recorder_config.h"
 #include "experiments/trials/runner.h"
 
 static void latency_of(const struct latency_config *config, struct latency_options *options)
@@ -42,19 +42,6 @@ void simulate_options_of(const struct config *config, uint64_t seed,
     producer_options_of(config, 0, seed, &options->producer);
 }
 
-static struct recorder *recorder_of(const struct config *config)
-{
-    struct recorder_options options = {
-        .duration_ns = config->run.duration_ns,
-        .warmup_ns = config->run.warmup_ns,
-        .bin_ns = config->run.bin_ns,
-        .producers = (uint32_t)config->workload.producers,
-    };
-    for (int verb = 0; verb < STORE_VERB_COUNT; verb++)
-        options.price_per_1000[verb] = config_price(config, (enum store_verb)verb);
-    return recorder_open(&options);
-}
-
 static void note_invisible(void *context, const struct producer *producer)
 {
     for (uint32_t i = 0; i < producer->queue.count; i++) {
@@ -67,7 +54,7 @@ static void note_invisible(void *context, const struct producer *producer)
 int simulate_once(const struct config *config, uint64_t seed, struct run_results *results,
                   char *error)
 {
-    struct recorder *recorder = recorder_of(config);
+    struct recorder *recorder = recorder_of(config, 0, NULL);
     struct producer_observer observer = recorder_observer(recorder);
     struct simulation_options options;
     struct simulation_result result;

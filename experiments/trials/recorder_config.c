@@ -1,0 +1,17 @@
+/* recorder_config.c - from a config to what a recorder is asked for. */
+#include "experiments/trials/recorder_config.h"
+
+struct recorder *recorder_of(const struct config *config, int64_t start_ns, struct loop *loop)
+{
+    struct recorder_options options = {
+        .start_ns = start_ns,
+        .duration_ns = config->run.duration_ns,
+        .warmup_ns = config->run.warmup_ns,
+        .bin_ns = config->run.bin_ns,
+        .producers = (uint32_t)config->workload.producers,
+        .loop = loop,
+    };
+    for (int verb = 0; verb < STORE_VERB_COUNT; verb++)
+        options.price_per_1000[verb] = config_price(config, (enum store_verb)verb);
+    return recorder_open(&options);
+}
