@@ -221,26 +221,32 @@ static void frontier_detail(const struct figure_page *page, FILE *markdown)
     }
 }
 
-/* "fresher: none; older: aimd; ..." at this success, in the order of the words. */
+/* "older: aimd, dac-rate; no difference shown: fixed" at this success, in the order of the words.
+ */
 static void print_groups(const struct figure_data *data, int hour, double success, FILE *text)
 {
     static const char *const words[] = {"fresher", "older", "no difference shown", "not known",
                                         "not reached"};
+    const char *separator = "";
     size_t reference = reference_group(data);
     struct curve against;
     curve_read(data, reference, hour, &against);
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
-        size_t printed = 0;
+        bool named = false;
         for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i)) {
             struct curve curve;
             curve_read(data, i, hour, &curve);
-            if (i != reference && strcmp(judge(&curve, &against, success), words[k]) == 0)
-                fprintf(text, "%s%s", printed++ > 0 ? ", " : "", data->arms[i].group);
+            if (i != reference && strcmp(judge(&curve, &against, success), words[k]) == 0) {
+                fprintf(text, "%s%s%s", named ? ", " : separator, named ? "" : words[k],
+                        named ? "" : ": ");
+                fprintf(text, "%s", data->arms[i].group);
+                named = true;
+                separator = "; ";
+            }
             curve_free(&curve);
         }
-        fprintf(text, "%s (%s)%s", printed > 0 ? "" : "none", words[k],
-                k + 1 < sizeof words / sizeof words[0] ? "; " : "\n");
     }
+    fprintf(text, "\n");
     curve_free(&against);
 }
 
@@ -253,7 +259,7 @@ static void frontier_headline(const struct figure_page *page, FILE *text)
     if (late == 0 || reference == page->data->arm_count)
         return;
     for (size_t k = TARGET_COUNT - 2; k < TARGET_COUNT; k++) {
-        fprintf(text, "at %.1f %% success in hour %d, age against %s: ", 100 * targets[k], late,
+        fprintf(text, "at %.1f %% success in hour %d, compared with %s: ", 100 * targets[k], late,
                 page->data->arms[reference].group);
         print_groups(page->data, late, targets[k], text);
     }

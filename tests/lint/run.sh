@@ -45,7 +45,10 @@ warns() {
 	fi
 }
 
-plant() { printf '%s\n' "${@:2}" >"$tree/$1"; } # plant FILE LINE...
+plant() { # plant FILE LINE...
+	mkdir -p "$(dirname "$tree/$1")"
+	printf '%s\n' "${@:2}" >"$tree/$1"
+}
 
 repeat() { # repeat COUNT LINE
 	local i
@@ -97,7 +100,7 @@ tests/sim/a.c|int x = random();|random is banned here: draw from the random stre
 sim/a.c|int x = drand48();|drand48 is banned here: draw from the random stream
 backend/a.c|int x = time(0);|time is banned here: ask the loop
 sim/a.c|int x = clock_gettime(0, &t);|clock_gettime is banned here: ask the loop
-backend/loop.c|int x = clock_gettime(0, &t);|
+backend/live_loop.c|int x = clock_gettime(0, &t);|
 experiments/trials/progress.c|int x = clock_gettime(0, &t);|
 experiments/a.c|int x = system(a);|system is banned here: use posix_spawn
 experiments/figures/figure.c|int x = popen(a, b);|
