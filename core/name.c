@@ -45,11 +45,10 @@ static char *put_padded(char *out, uint64_t value, int digits)
 
 static char *put_number(char *out, uint64_t value)
 {
-    char text[VERSION_DIGITS];
-    char *end = text + sizeof text;
-    char *first = value == 0 ? memcpy(end - 1, "0", 1) : put_backwards(end, value);
-    memcpy(out, first, (size_t)(end - first));
-    return out + (end - first);
+    int digits = 1;
+    for (uint64_t bound = 10; digits < VERSION_DIGITS && value >= bound; bound *= 10)
+        digits++;
+    return put_padded(out, value, digits);
 }
 
 static char *put_incarnation(char *out, const struct incarnation *incarnation)
