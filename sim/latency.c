@@ -15,7 +15,9 @@ const char *latency_options_check(const struct latency_options *options)
     case LATENCY_CONSTANT:
         return NULL;
     case LATENCY_LOGNORMAL:
-        return options->sigma >= 0.0 && options->sigma <= 4.0 ? NULL : "sigma is not in 0..4";
+        return options->sigma >= 0.0 && options->sigma <= LATENCY_SIGMA_MAX
+                   ? NULL
+                   : "sigma is not in 0..4";
     case LATENCY_EMPIRICAL:
         break;
     }

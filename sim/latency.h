@@ -17,6 +17,8 @@
 #define LATENCY_BINS 1024
 #define LATENCY_EXACT_BINS 4 /* at each end */
 #define LATENCY_QUANTILES_MAX 256
+#define LATENCY_SIGMA_MAX 4
+#define LATENCY_NS_MAX 1e17 /* three years: longer than any run, far from overflowing a time */
 
 enum latency_shape {
     LATENCY_CONSTANT,
@@ -59,9 +61,11 @@ double latency_factor(const struct latency *latency, struct random_stream *strea
 /* The factor at probability `unit` in [0, 1). */
 double latency_factor_at(const struct latency *latency, double unit);
 
+/* At most LATENCY_NS_MAX. */
 static inline int64_t latency_ns(const struct latency *latency, double factor, uint64_t bytes)
 {
-    return (int64_t)((latency->base_ns + (double)bytes * latency->slope_ns) * factor);
+    double ns = (latency->base_ns + (double)bytes * latency->slope_ns) * factor;
+    return (int64_t)(ns < LATENCY_NS_MAX ? ns : LATENCY_NS_MAX);
 }
 
 #endif

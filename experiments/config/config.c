@@ -1,6 +1,7 @@
 /* config.c - defaults, and what one row of the options table alone cannot check. */
 #include "experiments/config/config.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "experiments/config/options.h"
@@ -42,7 +43,7 @@ static const struct origin *blamed(const struct config *config, const struct opt
     return first->kind >= second->kind ? first : second;
 }
 
-bool config_check(const struct config *config, struct diagnostic *diagnostic)
+static bool check_orders(const struct config *config, struct diagnostic *diagnostic)
 {
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
         const struct option *smaller = option_find(orders[i].smaller);
@@ -66,6 +67,32 @@ bool config_check(const struct config *config, struct diagnostic *diagnostic)
         return false;
     }
     return true;
+}
+
+/* A run holds one cell for every bin and producer. */
+static bool check_bins(const struct config *config, struct diagnostic *diagnostic)
+{
+    const struct run_config *run = &config->run;
+    uint64_t bins = (uint64_t)((run->duration_ns - 1) / run->bin_ns + 1);
+    if (bins <= CONFIG_BINS_MAX && bins * config->workload.producers <= CONFIG_CELLS_MAX)
+        return true;
+    char text[OPTION_TEXT_MAX];
+    char origin[ORIGIN_TEXT_MAX];
+    const struct option *bin = option_find("run.bin");
+    option_print(config, bin, text);
+    origin_print_place(blamed(config, bin, option_find("run.duration")), origin);
+    diagnostic_set(diagnostic,
+                   "%s: run.bin (%.64s) cuts run.duration into %" PRIu64 " bins of %" PRIu64
+                   " producers; at most %d bins, and %" PRIu64
+                   " bins times producers, can be recorded: make run.bin longer",
+                   origin, text, bins, config->workload.producers, CONFIG_BINS_MAX,
+                   CONFIG_CELLS_MAX);
+    return false;
+}
+
+bool config_check(const struct config *config, struct diagnostic *diagnostic)
+{
+    return check_orders(config, diagnostic) && check_bins(config, diagnostic);
 }
 
 const struct policy_kind *config_policy_kind(const struct config *config)

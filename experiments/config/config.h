@@ -22,6 +22,8 @@
 #define CONFIG_NAME_MAX 64 /* bytes with the NUL, as all of these */
 #define CONFIG_TITLE_MAX 160
 #define CONFIG_PATH_MAX 512
+#define CONFIG_BINS_MAX 1000000              /* points of a series */
+#define CONFIG_CELLS_MAX (UINT64_C(1) << 28) /* bins x producers */
 
 enum toggle {
     TOGGLE_OFF,
@@ -126,8 +128,8 @@ struct config {
 /* Every value at its default. The values of a store are those of the s3-standard profile. */
 void config_default(struct config *config);
 
-/* What one row alone cannot check: pairs of keys that contradict each other. False: the diagnostic
- * names both keys, and where the offending one was set. */
+/* What one row alone cannot check: keys that contradict each other, or ask for more bins than a run
+ * can record. False: the diagnostic names the keys, and where the offending one was set. */
 MUST_USE bool config_check(const struct config *config, struct diagnostic *diagnostic);
 
 /* The chosen policy, and its parameter values in the order of its table. Borrowed. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "experiments/config/options.h"
+#include "sim/latency.h"
 
 #define FIELD(path) offsetof(struct config, path)
 #define SECONDS(count) ((count)*1e9)
@@ -97,7 +98,7 @@ static const struct option fixed_rows[] = {
     {"store.get.slope", UNIT_RATE, 0, "50MiB/s", 1, RATE_MAX, NULL,
      "ASSUMED: bandwidth of one GET stream, as PUT's [store.get.slope]",
      FIELD(store.latency[STORE_GET].stream_rate)},
-    {"store.get.sigma", UNIT_NUMBER, 0, "0.62", 0, 5, NULL,
+    {"store.get.sigma", UNIT_NUMBER, 0, "0.62", 0, LATENCY_SIGMA_MAX, NULL,
      "sigma of the lognormal factor of a GET; 0: constant", FIELD(store.latency[STORE_GET].sigma)},
     {"store.get.quantiles", UNIT_QUANTILES, 0, "", 0, 0, NULL, QUANTILES_HELP,
      FIELD(store.latency[STORE_GET].quantiles)},
@@ -106,7 +107,7 @@ static const struct option fixed_rows[] = {
     {"store.put.slope", UNIT_RATE, 0, "50MiB/s", 1, RATE_MAX, NULL,
      "bandwidth of one PUT stream; bytes / slope is added to the base",
      FIELD(store.latency[STORE_PUT].stream_rate)},
-    {"store.put.sigma", UNIT_NUMBER, 0, "0.29", 0, 5, NULL,
+    {"store.put.sigma", UNIT_NUMBER, 0, "0.29", 0, LATENCY_SIGMA_MAX, NULL,
      "sigma of the lognormal factor of a PUT; 0: constant", FIELD(store.latency[STORE_PUT].sigma)},
     {"store.put.quantiles", UNIT_QUANTILES, 0, "", 0, 0, NULL, QUANTILES_HELP,
      FIELD(store.latency[STORE_PUT].quantiles)},
@@ -116,7 +117,7 @@ static const struct option fixed_rows[] = {
     {"store.create.slope", UNIT_RATE, 0, "50MiB/s", 1, RATE_MAX, NULL,
      "ASSUMED: bandwidth of one create stream, as PUT's [store.create.slope]",
      FIELD(store.latency[STORE_PUT_IF_ABSENT].stream_rate)},
-    {"store.create.sigma", UNIT_NUMBER, 0, "0.14", 0, 5, NULL,
+    {"store.create.sigma", UNIT_NUMBER, 0, "0.14", 0, LATENCY_SIGMA_MAX, NULL,
      "sigma of the lognormal factor of a create; 0: constant",
      FIELD(store.latency[STORE_PUT_IF_ABSENT].sigma)},
     {"store.create.quantiles", UNIT_QUANTILES, 0, "", 0, 0, NULL, QUANTILES_HELP,
@@ -124,7 +125,7 @@ static const struct option fixed_rows[] = {
     {"store.list.base", UNIT_DURATION, 0, "40ms", 0, HOUR, NULL,
      "ASSUMED: not measured: median time of a LIST of one page [store.list.base]",
      FIELD(store.latency[STORE_LIST].base_ns)},
-    {"store.list.sigma", UNIT_NUMBER, 0, "0.5", 0, 5, NULL,
+    {"store.list.sigma", UNIT_NUMBER, 0, "0.5", 0, LATENCY_SIGMA_MAX, NULL,
      "ASSUMED: not measured: sigma of the lognormal factor of a LIST [store.list.sigma]",
      FIELD(store.latency[STORE_LIST].sigma)},
     {"store.list.quantiles", UNIT_QUANTILES, 0, "", 0, 0, NULL, QUANTILES_HELP,
@@ -132,7 +133,7 @@ static const struct option fixed_rows[] = {
     {"store.delete.base", UNIT_DURATION, 0, "30ms", 0, HOUR, NULL,
      "ASSUMED: not measured: median time of a DELETE [store.delete.base]",
      FIELD(store.latency[STORE_DELETE].base_ns)},
-    {"store.delete.sigma", UNIT_NUMBER, 0, "0.3", 0, 5, NULL,
+    {"store.delete.sigma", UNIT_NUMBER, 0, "0.3", 0, LATENCY_SIGMA_MAX, NULL,
      "ASSUMED: not measured: sigma of the lognormal factor of a DELETE [store.delete.sigma]",
      FIELD(store.latency[STORE_DELETE].sigma)},
     {"store.delete.quantiles", UNIT_QUANTILES, 0, "", 0, 0, NULL, QUANTILES_HELP,

@@ -1,6 +1,9 @@
 /* recorder_config.c - from a config to what a recorder is asked for. */
 #include "experiments/trials/recorder_config.h"
 
+static_assert(CONFIG_BINS_MAX <= RECORDER_BINS_MAX, "what a config may ask for is recorded");
+static_assert(CONFIG_CELLS_MAX <= RECORDER_CELLS_MAX, "what a config may ask for is recorded");
+
 struct recorder *recorder_of(const struct config *config, int64_t start_ns, struct loop *loop)
 {
     struct recorder_options options = {

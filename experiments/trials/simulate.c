@@ -9,6 +9,8 @@
 #include "experiments/trials/recorder_config.h"
 #include "experiments/trials/runner.h"
 
+static_assert(QUANTILES_MAX <= LATENCY_QUANTILES_MAX, "a config's quantiles fit the simulator");
+
 static void latency_of(const struct latency_config *config, struct latency_options *options)
 {
     options->base_ns = config->base_ns;

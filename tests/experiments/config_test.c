@@ -47,6 +47,9 @@ static void keys_that_contradict_are_named(void)
         {"run.duration", "4min",
          "x.yaml:3:9: run.warmup (10min) must be below run.duration (4min)"},
         {"run.bin", "6h", "x.yaml:3:9: run.bin (6h) must be at most run.duration (5h)"},
+        {"run.bin", "1ms",
+         "x.yaml:3:9: run.bin (1ms) cuts run.duration into 18000000 bins of 32 producers; at most "
+         "1000000 bins, and 268435456 bins times producers, can be recorded: make run.bin longer"},
         {"commit.gap_min", "2h",
          "x.yaml:3:9: commit.gap_min (2h) must be at most commit.gap_max (1h)"},
         {"commit.retry_max", "1ms",
