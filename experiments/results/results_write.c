@@ -134,19 +134,18 @@ static bool insert_series(struct results_db *db, uint64_t id, const struct run_r
 {
     struct query query = prepare(db, "INSERT INTO series(run, name, t, value) VALUES(?,?,?,?)");
     struct query unit = prepare(db, "INSERT OR REPLACE INTO series_unit(name, unit) VALUES(?,?)");
-    for (size_t i = 0; i < results->series_count; i++) {
+    bool done = true;
+    for (size_t i = 0; i < results->series_count && done; i++) {
         const struct result_series *series = &results->series[i];
         bind_text(&unit, series->name);
         bind_text(&unit, series->unit);
-        if (!execute(&unit))
-            break;
-        for (size_t j = 0; j < series->point_count; j++) {
+        done = execute(&unit);
+        for (size_t j = 0; j < series->point_count && done; j++) {
             bind_integer(&query, id);
             bind_text(&query, series->name);
             bind_real(&query, series->points[j].t_s);
             bind_real(&query, series->points[j].value);
-            if (!execute(&query))
-                break;
+            done = execute(&query);
         }
     }
     bool points = finish(&query);

@@ -104,6 +104,27 @@ static void hash_depends_on_the_config(void)
     CU_ASSERT_STRING_NOT_EQUAL(a, b);
 }
 
+/* What comes after the first failure must neither hide its cause nor stay. */
+static void refused_point_is_told_and_leaves_nothing(void)
+{
+    struct fixture fixture = fixture_make();
+    struct results_db *db = fixture_open(&fixture, RESULTS_WRITE);
+    struct results_run run = fixture_run("arm", 1);
+    struct run_results results = fixture_results(1);
+    run_results_add_point(&results, "later", "s", (struct result_point){0, 1});
+    CU_ASSERT_EQUAL(fixture_execute(db,
+                                    "CREATE TRIGGER refuse BEFORE INSERT ON series WHEN new.name"
+                                    " = 'age' BEGIN SELECT RAISE(ABORT, 'planted'); END"),
+                    0);
+    char message[RESULTS_MESSAGE_MAX] = "";
+    CU_ASSERT_EQUAL(results_write(db, &run, &results, message), RESULTS_FAILED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, "planted"));
+    CU_ASSERT_EQUAL(fixture_count(db, "SELECT count(*) FROM run"), 0);
+    run_results_deinit(&results);
+    results_close(db);
+    fixture_remove(&fixture);
+}
+
 static void assert_fault(const struct fixture *fixture, enum results_access access,
                          enum results_error expected, const char *word)
 {
@@ -250,6 +271,7 @@ const struct harness_test results_tests[] = {
     HARNESS_TEST(view_shows_the_selected_config),
     HARNESS_TEST(violated_runs_are_not_finished),
     HARNESS_TEST(hash_depends_on_the_config),
+    HARNESS_TEST(refused_point_is_told_and_leaves_nothing),
     HARNESS_TEST(missing_files_are_named),
     HARNESS_TEST(other_files_are_refused_unharmed),
     HARNESS_TEST(newer_schema_is_refused),
