@@ -18,15 +18,21 @@ static void *grow(void *old, size_t count, size_t size)
     return memory;
 }
 
+bool figure_data_refuse(struct results_db *db, struct diagnostic *diagnostic)
+{
+    char message[RESULTS_MESSAGE_MAX];
+    (void)results_failure(db, message);
+    diagnostic_set(diagnostic, "%s", message);
+    return false;
+}
+
 /* NULL: the diagnostic. */
 static sqlite3_stmt *prepare(struct results_db *db, const char *sql, struct diagnostic *diagnostic)
 {
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(results_connection(db), sql, -1, &statement, NULL) == SQLITE_OK)
         return statement;
-    char message[RESULTS_MESSAGE_MAX];
-    results_failure(db, message);
-    diagnostic_set(diagnostic, "%s", message);
+    figure_data_refuse(db, diagnostic);
     return NULL;
 }
 
@@ -153,12 +159,8 @@ bool figure_data_load(struct results_db *db, const char *experiment, enum result
             valid = begin_arm(data, statement, diagnostic);
         add_run(&data->arms[data->arm_count - 1], statement);
     }
-    if (valid && status != SQLITE_DONE) {
-        char message[RESULTS_MESSAGE_MAX];
-        results_failure(db, message);
-        diagnostic_set(diagnostic, "%s", message);
-        valid = false;
-    }
+    if (valid && status != SQLITE_DONE)
+        valid = figure_data_refuse(db, diagnostic);
     sqlite3_finalize(statement);
     if (!valid) {
         figure_data_free(data);
@@ -197,8 +199,8 @@ size_t figure_seeds_max(const struct figure_data *data)
     return most;
 }
 
-void figure_metric(const struct figure_data *data, const struct figure_arm *arm, const char *name,
-                   double *values)
+static void read_metric(const struct figure_data *data, const struct figure_arm *arm,
+                        const char *name, double *values)
 {
     struct diagnostic diagnostic;
     sqlite3_stmt *statement =
@@ -221,7 +223,7 @@ void figure_hour_metric(const struct figure_data *data, const struct figure_arm 
 {
     char full[RESULT_NAME_MAX];
     snprintf(full, sizeof full, "%s_h%d", name, hour);
-    figure_metric(data, arm, full, values);
+    read_metric(data, arm, full, values);
 }
 
 struct statistics_mean figure_mean_of(const double *values, size_t count)
@@ -240,7 +242,7 @@ struct statistics_mean figure_mean(const struct figure_data *data, const struct 
                                    const char *name)
 {
     double *values = grow(NULL, arm->run_count + 1, sizeof *values);
-    figure_metric(data, arm, name, values);
+    read_metric(data, arm, name, values);
     struct statistics_mean mean = figure_mean_of(values, arm->run_count);
     free(values);
     return mean;

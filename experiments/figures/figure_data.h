@@ -52,19 +52,20 @@ MUST_USE bool figure_data_load(struct results_db *db, const char *experiment,
                                struct diagnostic *diagnostic);
 void figure_data_free(struct figure_data *data);
 
+/* Puts what the database's last error means into the diagnostic. Returns false. */
+bool figure_data_refuse(struct results_db *db, struct diagnostic *diagnostic);
+
 /* Seeds of the arm that has fewest and most; 0 without arms. */
 size_t figure_seeds_min(const struct figure_data *data);
 size_t figure_seeds_max(const struct figure_data *data);
 
-/* values: room for arm->run_count. NAN where a run lacks the metric. */
-void figure_metric(const struct figure_data *data, const struct figure_arm *arm, const char *name,
-                   double *values);
 /* Over the seeds that have it. */
 struct statistics_mean figure_mean(const struct figure_data *data, const struct figure_arm *arm,
                                    const char *name);
 /* "<name>_h<hour>", as the recorder names the metric of a whole hour. */
 struct statistics_mean figure_hour_mean(const struct figure_data *data,
                                         const struct figure_arm *arm, const char *name, int hour);
+/* values: room for arm->run_count. NAN where a run lacks the metric. */
 void figure_hour_metric(const struct figure_data *data, const struct figure_arm *arm,
                         const char *name, int hour, double *values);
 /* The mean of what is finite among `count` values. */

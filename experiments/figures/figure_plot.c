@@ -3,6 +3,7 @@
 #include "experiments/figures/figure_plot.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,14 +24,13 @@ static int run(const char *const *arguments, char output[OUTPUT_MAX])
     int ends[2];
     pid_t child;
     output[0] = '\0';
-    if (pipe(ends) != 0)
+    if (pipe2(ends, O_CLOEXEC) != 0)
         return 127;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
     int error = posix_spawnp(&child, arguments[0], &actions, NULL,
                              (char *const *)(uintptr_t)arguments, environ);
     posix_spawn_file_actions_destroy(&actions);

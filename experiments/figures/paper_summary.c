@@ -40,13 +40,13 @@ static bool print_live(const struct figure_data *data, FILE *markdown,
                                     " WHERE mode = 'live' ORDER BY experiment",
                                     -1, &statement, NULL);
     size_t printed = 0;
-    bool valid = status == SQLITE_OK;
-    while (valid && sqlite3_step(statement) == SQLITE_ROW) {
+    while (status == SQLITE_OK && (status = sqlite3_step(statement)) == SQLITE_ROW) {
         struct figure_data live;
         const char *name = (const char *)sqlite3_column_text(statement, 0);
-        valid = figure_data_load(data->db, name, RESULTS_LIVE, &live, diagnostic);
-        if (!valid)
-            break;
+        if (!figure_data_load(data->db, name, RESULTS_LIVE, &live, diagnostic)) {
+            sqlite3_finalize(statement);
+            return false;
+        }
         const struct figure_arm *arm = budget_arm(&live);
         if (arm) {
             fprintf(markdown, "%s%s, %llu producers: ", printed++ > 0 ? "; " : "", name,
@@ -54,16 +54,13 @@ static bool print_live(const struct figure_data *data, FILE *markdown,
             print_found(&live, arm, markdown);
         }
         figure_data_free(&live);
+        status = SQLITE_OK;
     }
-    sqlite3_finalize(statement);
     if (printed == 0)
         fprintf(markdown, "not run");
-    return valid;
-}
-
-static enum rule_answer weaker(enum rule_answer a, enum rule_answer b)
-{
-    return a > b ? a : b;
+    bool whole = status == SQLITE_DONE || figure_data_refuse(data->db, diagnostic);
+    sqlite3_finalize(statement);
+    return whole;
 }
 
 /* Near the reported numbers over the whole run, and held while the manifest grew. */
@@ -77,8 +74,7 @@ static void print_verdict(const struct figure_data *data, const struct figure_ar
                       reported_number(reported, "P1", "committed_mb_s") -
                   1;
     bool near = fabs(success) <= RULE_POINTS && fabs(rate) <= RULE_THROUGHPUT;
-    enum rule_answer held =
-        weaker(budget.drift_answer, weaker(budget.distance_answer, budget.throughput_answer));
+    enum rule_answer held = rule_budget_answer(&budget);
     fprintf(markdown, "%s the reported numbers (within %.1f points and %.0f %%); steady: %s",
             near ? "as" : "off", 100 * RULE_POINTS, 100 * RULE_THROUGHPUT, rule_answer_text(held));
     fprintf(markdown,

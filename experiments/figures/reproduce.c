@@ -18,6 +18,7 @@ static bool copy_file(const char *from, const char *to, struct diagnostic *diagn
     bool copied = out != NULL;
     while (copied && (size = fread(block, 1, sizeof block, in)) > 0)
         copied = fwrite(block, 1, size, out) == size;
+    copied = copied && !ferror(in);
     if (out && fclose(out) != 0)
         copied = false;
     if (in)

@@ -289,7 +289,7 @@ static void cpu_model(char *model, size_t capacity)
         const char *colon = strchr(line, ':');
         if (colon != NULL && strncmp(line, "model name", 10) == 0) {
             line[strcspn(line, "\n")] = '\0';
-            snprintf(model, capacity, "%s", colon + 2);
+            snprintf(model, capacity, "%s", colon + 1 + strspn(colon + 1, " "));
         }
     }
     fclose(file);
