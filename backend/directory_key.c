@@ -28,10 +28,9 @@ bool directory_key_component(const char *name, size_t bytes)
         return false;
     if (bytes >= 4 && memcmp(name, ".nfs", 4) == 0)
         return false; /* what an NFS client calls a file that was deleted while open */
-    for (size_t i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < bytes; i++)
         if (!byte_allowed(name[i]) || name[i] == '/')
             return false;
-    }
     return true;
 }
 
@@ -42,10 +41,9 @@ enum directory_key_error directory_key_check(const char *key)
         return DIRECTORY_KEY_EMPTY;
     if (bytes == STORE_KEY_MAX)
         return DIRECTORY_KEY_LONG;
-    for (size_t i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < bytes; i++)
         if (!byte_allowed(key[i]))
             return DIRECTORY_KEY_BYTE;
-    }
     const char *component = key;
     for (;;) {
         size_t length = strcspn(component, "/");

@@ -40,10 +40,9 @@ void temp_owner_self(struct temp_owner *owner)
         memcpy(host, "unknown", 8);
     *owner = (struct temp_owner){.pid = getpid()};
     memcpy(owner->host, host, sizeof(host));
-    for (char *at = owner->host; *at != '\0'; at++) {
+    for (char *at = owner->host; *at != '\0'; at++)
         if (strchr(".,/+", *at) != NULL) /* a comma parts the fields */
             *at = '_';
-    }
     read_boot(owner->boot);
     struct stat status;
     if (stat("/proc/self/ns/pid", &status) == 0)
@@ -124,12 +123,11 @@ uint32_t directory_temp_sweep(struct directory *directory, int64_t now_ns)
         return 0;
     }
     uint32_t swept = 0;
-    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder))
         if (owner_is_dead(&directory->owner, entry->d_name) &&
             is_old(directory, entry->d_name, now_ns) &&
             unlinkat(directory->temp_fd, entry->d_name, 0) == 0)
             swept++;
-    }
     closedir(folder);
     return swept;
 }

@@ -359,10 +359,9 @@ void live_loop_stop(struct live_loop *loop)
 static void close_descriptors(struct live_loop *loop)
 {
     const int fds[] = {loop->signal_fd, loop->timer_fd, loop->wake_fd, loop->epoll_fd};
-    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+    for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
         if (fds[i] >= 0)
             close(fds[i]);
-    }
 }
 
 struct loop *live_loop_base(struct live_loop *loop)

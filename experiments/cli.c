@@ -66,7 +66,7 @@ static const struct flag_row rows[] = {
 };
 /* clang-format on */
 
-#define ROW_COUNT (sizeof rows / sizeof rows[0])
+#define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 #define OPTION_BASE 256 /* getopt's values for rows[i] */
 
 int cli_error(int status, const char *format, ...)
@@ -87,7 +87,7 @@ static void print_help(const struct cli *cli)
         if (!(cli->flags & (unsigned)rows[i].flag))
             continue;
         char text[64];
-        snprintf(text, sizeof text, "--%s%s%s", rows[i].name, rows[i].argument ? " " : "",
+        snprintf(text, sizeof(text), "--%s%s%s", rows[i].name, rows[i].argument ? " " : "",
                  rows[i].argument ? rows[i].argument : "");
         printf("  %-18s %s\n", text, rows[i].help);
     }
@@ -101,7 +101,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct cli *cli, const 
     char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     cli->status = cli_error(CLI_USAGE, "%s; see lakestream %s --help", text, cli->verb);
     return false;
@@ -185,7 +185,7 @@ bool cli_parse(struct cli *cli, int argc, char **argv)
 bool cli_make_parent(const char *path)
 {
     char folder[CONFIG_PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", path);
+    snprintf(folder, sizeof(folder), "%s", path);
     for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(folder, 0777) != 0 && errno != EEXIST) {

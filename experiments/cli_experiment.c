@@ -33,9 +33,9 @@ bool cli_load_experiment(const struct cli *cli, const char *path, struct experim
     const char *texts[CLI_SETS_MAX + 1];
     char store[CONFIG_PATH_MAX + 16];
     struct overrides overrides = {.count = cli->set_count, .texts = texts};
-    memcpy(texts, cli->sets, cli->set_count * sizeof texts[0]);
+    memcpy(texts, cli->sets, cli->set_count * sizeof(texts[0]));
     if (cli->store) {
-        if (snprintf(store, sizeof store, "live.store=%s", cli->store) >= (int)sizeof store) {
+        if (snprintf(store, sizeof(store), "live.store=%s", cli->store) >= (int)sizeof(store)) {
             cli_error(CLI_USAGE, "--store: longer than %d bytes", CONFIG_PATH_MAX);
             return false;
         }

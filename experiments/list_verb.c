@@ -72,7 +72,7 @@ static const struct kind_row {
     {"figures", list_figures},   {"keys", list_keys},
 };
 
-#define KIND_COUNT (sizeof kinds / sizeof kinds[0])
+#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 
 int list_main(int argc, char **argv)
 {

@@ -26,7 +26,7 @@ static const struct verb verbs[] = {
     {"bench", "[NAME]", "measure the simulator beside its yardsticks", bench_main},
 };
 
-#define VERB_COUNT (sizeof verbs / sizeof verbs[0])
+#define VERB_COUNT (sizeof(verbs) / sizeof(verbs[0]))
 
 static void print_usage(FILE *file)
 {

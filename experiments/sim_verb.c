@@ -15,7 +15,7 @@ static int simulate(const struct experiment *experiment, const struct cli *cli)
     if (results_open(cli->db, RESULTS_WRITE, &db, message) != RESULTS_OK)
         return cli_error(CLI_FAILED, "%s", message);
     char command[CONFIG_PATH_MAX + 32];
-    snprintf(command, sizeof command, "lakestream sim %s", cli->operands[0]);
+    snprintf(command, sizeof(command), "lakestream sim %s", cli->operands[0]);
     struct simulate_options options = {
         .db = db,
         .jobs = (unsigned)cli->jobs,

@@ -92,10 +92,9 @@ static struct flow *set_first(const struct link *link)
     case LINK_VIRTUAL_TIME:
         break;
     case LINK_REFERENCE:
-        for (uint32_t i = 1; i < link->count; i++) {
+        for (uint32_t i = 1; i < link->count; i++)
             if (ends_before(link->flows[i], first))
                 first = link->flows[i];
-        }
         break;
     }
     return first;

@@ -52,6 +52,8 @@ static void check_version(struct checkers *checkers, uint64_t named, uint64_t by
     fence_checker_version(&checkers->fence, checked, violations);
     steps_checker_version(&checkers->steps, checkers->chain.floor.step, checked, violations);
     checkers->manifest_bytes = bytes;
+    if (checkers->joined != NULL)
+        checkers->joined(checkers->joined_context, checked);
 }
 
 static void on_version(struct checkers *checkers, uint64_t named, int64_t now_ns, uint32_t actor,

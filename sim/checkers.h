@@ -25,6 +25,9 @@ struct checkers {
     struct fence_checker fence;
     struct violations violations;
     uint64_t manifest_bytes; /* size of the newest version */
+    /* Told of each version that joins the chain, after it was checked; NULL: not called. */
+    void (*joined)(void *context, const struct checked_version *checked);
+    void *joined_context;
 };
 
 void checkers_init(struct checkers *checkers);

@@ -35,10 +35,9 @@ uint32_t object_index_of(struct object_table *table, const char *key)
     uint32_t last = table->index_last;
     if (last < table->index_count && is_component(&table->indexes[last], key, bytes))
         return last;
-    for (uint32_t i = 0; i < table->index_count; i++) {
+    for (uint32_t i = 0; i < table->index_count; i++)
         if (is_component(&table->indexes[i], key, bytes))
             return table->index_last = i;
-    }
     table->indexes = memory_resize(table->indexes, table->index_count + 1, sizeof(*table->indexes));
     char *component = strndup(key, bytes);
     assert(component != NULL);

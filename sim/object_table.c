@@ -115,10 +115,9 @@ static void slots_grow(struct object_table *table)
     uint32_t old_count = table->slot_mask + 1;
     assert(old_count <= OBJECT_TABLE_MAX);
     slots_make(table, old_count * 2);
-    for (uint32_t i = 0; i < old_count; i++) {
+    for (uint32_t i = 0; i < old_count; i++)
         if (old[i].id_plus_one != 0)
             slot_put(table, old[i]);
-    }
     free(old);
 }
 

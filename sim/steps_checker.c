@@ -182,10 +182,9 @@ static void check_state(const struct inspection *inspection, const struct produc
 static void check_states(const struct inspection *inspection)
 {
     const struct manifest *manifest = inspection->checked->manifest;
-    if (inspection->checked->decoded) {
+    if (inspection->checked->decoded)
         for (uint32_t i = 0; i < manifest_state_count(manifest); i++)
             check_state(inspection, manifest_state_at(manifest, i));
-    }
     if (manifest->version == MANIFEST_GENESIS_VERSION)
         return;
     const struct producer_state *state = manifest_state_find(manifest, manifest->author.producer);

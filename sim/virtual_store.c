@@ -8,10 +8,12 @@
 #define CACHE_LINE 64
 /* Keeps the store's streams apart from those that others make from the same seed. */
 #define STREAM_DOMAIN UINT64_C(0x53544f5245)
+#define QUEUE_DOMAIN UINT64_C(0x5155455545)
 
 enum flight_phase {
     FLIGHT_SENT,      /* until f L after sending */
     FLIGHT_UPLOADING, /* f L is over, a link is not */
+    FLIGHT_WAITING,   /* both are over, other creates come first */
     FLIGHT_APPLIED,   /* until the latency is over */
     FLIGHT_DOWNLOADING,
 };
@@ -46,6 +48,7 @@ struct virtual_client {
     struct virtual_store *owner;
     uint32_t actor;
     struct random_stream streams[STORE_VERB_COUNT];
+    struct random_stream queue_stream;
     struct link link;
     struct flight *free;
     struct flight_chunk *chunks;
@@ -68,6 +71,7 @@ struct virtual_store {
     struct link link;
     struct token_bucket puts;
     struct token_bucket gets;
+    struct create_queue create_queue;
     uint32_t clients;
     struct virtual_store_counters counters;
     struct object_table objects;
@@ -214,6 +218,8 @@ static void answer(struct flight *flight)
 {
     struct virtual_client *client = flight->client;
     struct store_op *op = flight->op;
+    if (op->verb == STORE_PUT_IF_ABSENT)
+        create_queue_leave(&client->owner->create_queue);
     flight->op = NULL;
     flight->next_free = client->free;
     client->free = flight;
@@ -241,12 +247,30 @@ static bool transferred(struct flight *flight)
     return flight->transfers == 0;
 }
 
-static void upload_arrived(struct flight *flight)
+static void decide_put(struct flight *flight)
 {
+    struct virtual_client *client = flight->client;
+    struct virtual_store *store = client->owner;
+    int64_t rest_ns = flight->latency_ns - flight->apply_ns;
     apply(flight);
     flight->phase = FLIGHT_APPLIED;
-    int64_t now_ns = flight->client->owner->loop->now_ns;
-    set_timer(flight, now_ns + flight->latency_ns - flight->apply_ns);
+    if (flight->op->verb == STORE_PUT_IF_ABSENT)
+        rest_ns = create_queue_rest_ns(&store->create_queue, rest_ns, flight->op->outcome,
+                                       &client->queue_stream);
+    set_timer(flight, store->loop->now_ns + rest_ns);
+}
+
+static void upload_arrived(struct flight *flight)
+{
+    struct virtual_store *store = flight->client->owner;
+    int64_t wait_ns = flight->op->verb == STORE_PUT_IF_ABSENT
+                          ? create_queue_wait_ns(&store->create_queue)
+                          : 0;
+    flight->phase = FLIGHT_WAITING;
+    if (wait_ns > 0)
+        set_timer(flight, store->loop->now_ns + wait_ns);
+    else
+        decide_put(flight);
 }
 
 static void request_arrived(struct flight *flight)
@@ -269,13 +293,15 @@ static void fire(struct timer *timer, void *context)
     struct flight *flight = context;
     switch (flight->phase) {
     case FLIGHT_SENT:
-        if (!is_put(flight->op->verb)) {
+        if (!is_put(flight->op->verb))
             request_arrived(flight);
-        } else if (transferred(flight)) {
+        else if (transferred(flight))
             upload_arrived(flight);
-        } else {
+        else
             flight->phase = FLIGHT_UPLOADING;
-        }
+        break;
+    case FLIGHT_WAITING:
+        decide_put(flight);
         break;
     case FLIGHT_APPLIED:
         if (flight->op->verb != STORE_GET || transferred(flight))
@@ -339,6 +365,8 @@ static void client_submit(struct store *base, struct store_op *op)
     flight->factor = latency_factor(latency, &client->streams[op->verb]);
     flight->latency_ns = latency_ns(latency, flight->factor, bytes);
     flight->apply_ns = (int64_t)(store->apply_fraction * (double)flight->latency_ns);
+    if (op->verb == STORE_PUT_IF_ABSENT)
+        create_queue_enter(&store->create_queue);
     start_transfer(flight, bytes);
     set_timer(flight, flight->sent_ns + flight->apply_ns);
 }
@@ -349,17 +377,19 @@ static void flight_drop(struct flight *flight)
     loop_timer_cancel(&store->loop->loop, &flight->timer);
     link_drop(&flight->client->link, &flight->client_flow);
     link_drop(&store->link, &flight->store_flow);
-    if (flight->op != NULL)
-        store_op_release(flight->op);
+    if (flight->op == NULL)
+        return;
+    if (flight->op->verb == STORE_PUT_IF_ABSENT)
+        create_queue_leave(&store->create_queue);
+    store_op_release(flight->op);
 }
 
 static void client_close(struct store *base)
 {
     struct virtual_client *client = (struct virtual_client *)base;
-    for (struct flight_chunk *chunk = client->chunks; chunk != NULL; chunk = chunk->next) {
+    for (struct flight_chunk *chunk = client->chunks; chunk != NULL; chunk = chunk->next)
         for (size_t i = 0; i < FLIGHT_CHUNK; i++)
             flight_drop(&chunk->items[i].flight);
-    }
     while (client->chunks != NULL) {
         struct flight_chunk *chunk = client->chunks;
         client->chunks = chunk->next;
@@ -382,6 +412,7 @@ struct store *virtual_store_client(struct virtual_store *store, uint32_t actor)
         uint64_t stream = (uint64_t)actor * STORE_VERB_COUNT + verb;
         client->streams[verb] = random_stream_make(store->seed, stream);
     }
+    client->queue_stream = random_stream_make(store->seed ^ QUEUE_DOMAIN, actor);
     struct link_options link = {.loop = &store->loop->loop,
                                 .kind = store->link_kind,
                                 .bytes_per_s = store->client_bytes_per_s,
@@ -406,6 +437,9 @@ const char *virtual_store_options_check(const struct virtual_store_options *opti
         return "a bandwidth is negative or above 1e15 bytes a second";
     if (!is_rate(options->puts_per_s) || !is_rate(options->gets_per_s))
         return "a request rate is negative or above 1e15 a second";
+    const char *queue = create_queue_options_check(&options->create_queue);
+    if (queue != NULL)
+        return queue;
     for (size_t verb = 0; verb < STORE_VERB_COUNT; verb++) {
         const char *text = latency_options_check(&options->latency[verb]);
         if (text != NULL)
@@ -423,6 +457,7 @@ struct virtual_store *virtual_store_open(const struct virtual_store_options *opt
     store->apply_fraction = options->apply_fraction;
     store->client_bytes_per_s = options->client_bytes_per_s;
     store->link_kind = options->link_kind;
+    store->create_queue.options = options->create_queue;
     store->observer = options->observer;
     struct link_options link = {.loop = &options->loop->loop,
                                 .kind = options->link_kind,

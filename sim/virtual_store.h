@@ -4,7 +4,8 @@
  * (latency.h) and f the apply fraction:
  *
  * - PUT, PUT_IF_ABSENT: applied at the later of f L after sending and the end of the upload on the
- *   client's and the store's link; answered (1-f) L later.
+ *   client's and the store's link; answered (1-f) L later. Creates that contend may be held up
+ *   before and after: create_queue.h, off by default.
  *
  * - GET: applied at f times the latency of its first byte (that of 0 bytes); its data then starts
  *   on both links; answered at the later of L after sending and the end of both transfers.
@@ -23,6 +24,7 @@
 
 #include "core/store.h"
 #include "sim/bandwidth.h"
+#include "sim/create_queue.h"
 #include "sim/latency.h"
 #include "sim/virtual_loop.h"
 
@@ -39,6 +41,7 @@ struct virtual_store_options {
     uint64_t seed;
     struct latency_options latency[STORE_VERB_COUNT];
     double apply_fraction;     /* f, 0..1 */
+    struct create_queue_options create_queue;
     double client_bytes_per_s; /* capacity of each client's link; 0: unlimited */
     double store_bytes_per_s;  /* of the store's; 0: unlimited */
     double puts_per_s;         /* request rates of the whole store; 0: unlimited */

@@ -14,9 +14,8 @@ void config_default(struct config *config)
         const struct option *option = option_at(i);
         struct diagnostic diagnostic;
         bool ok = option_set(config, option, option->text_default, &origin, &diagnostic);
-        if (!ok) {
+        if (!ok)
             fprintf(stderr, "%s\n", diagnostic.text);
-        }
         assert(ok);
     }
 }
@@ -48,14 +47,12 @@ static bool check_orders(const struct config *config, struct diagnostic *diagnos
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
         const struct option *smaller = option_find(orders[i].smaller);
         const struct option *larger = option_find(orders[i].larger);
-        if (smaller == NULL || larger == NULL) {
+        if (smaller == NULL || larger == NULL)
             continue; /* a policy that this build does not have */
-        }
         double low = option_number(config, smaller);
         double high = option_number(config, larger);
-        if (orders[i].strict ? low < high : low <= high) {
+        if (orders[i].strict ? low < high : low <= high)
             continue;
-        }
         char low_text[OPTION_TEXT_MAX];
         char high_text[OPTION_TEXT_MAX];
         char origin[ORIGIN_TEXT_MAX];
@@ -126,7 +123,7 @@ double config_price(const struct config *config, enum store_verb verb)
         price = config->price.delete;
         break;
     case STORE_VERB_COUNT:
-        assert(0 && "not a verb");
+        assert(false);
         break;
     }
     return price;
@@ -152,9 +149,8 @@ void origin_print(const struct origin *origin, char text[ORIGIN_TEXT_MAX])
 
 void origin_print_place(const struct origin *origin, char text[ORIGIN_TEXT_MAX])
 {
-    if (origin->file != NULL) {
+    if (origin->file != NULL)
         snprintf(text, ORIGIN_TEXT_MAX, "%s:%u:%u", origin->file, origin->line, origin->column);
-    } else {
+    else
         snprintf(text, ORIGIN_TEXT_MAX, "%s", origin->kind == ORIGIN_SET ? "--set" : "default");
-    }
 }

@@ -60,11 +60,9 @@ static void *allocate(size_t count, size_t size)
 /* A copy that the experiment owns; the same text gives the same copy. */
 static const char *intern(struct experiment *experiment, const char *text)
 {
-    for (size_t i = 0; i < experiment->file_count; i++) {
-        if (strcmp(experiment->files[i], text) == 0) {
+    for (size_t i = 0; i < experiment->file_count; i++)
+        if (strcmp(experiment->files[i], text) == 0)
             return experiment->files[i];
-        }
-    }
     size_t count = experiment->file_count + 1;
     experiment->files = realloc(experiment->files, count * sizeof(experiment->files[0]));
     assert(experiment->files != NULL);
@@ -90,7 +88,7 @@ static bool name_is_clean(const char *name)
                length;
 }
 
-/* ---- nodes to settings and plans ----------------------------------------------------------- */
+/* ---- nodes to settings and plans ---- */
 
 static bool add_setting(struct loader *loader, const struct yaml_node *node, const char *key,
                         uint32_t arm)
@@ -98,15 +96,12 @@ static bool add_setting(struct loader *loader, const struct yaml_node *node, con
     bool shared = arm == ARM_SHARED;
     struct setting_source source = {loader->path, ORIGIN_FILE, shared ? top_words : arm_words};
     const struct option *option;
-    if (!setting_resolve(&source, node, key, &option, loader->diagnostic)) {
+    if (!setting_resolve(&source, node, key, &option, loader->diagnostic))
         return false;
-    }
-    if (option == NULL) {
+    if (option == NULL)
         return true;
-    }
-    if (!shared && strcmp(option->key, "title") == 0) {
+    if (!shared && strcmp(option->key, "title") == 0)
         return refuse(loader, node, "'title' belongs to the whole experiment: move it to the top");
-    }
     loader->settings[loader->setting_count++] = (struct setting){
         .option = option,
         .text = node->value,
@@ -120,9 +115,8 @@ static bool read_sweep_key(struct loader *loader, const struct yaml_node *node,
                            struct arm_plan *plan)
 {
     struct setting_source source = {loader->path, ORIGIN_FILE, NULL};
-    if (node->kind != YAML_SCALAR) {
+    if (node->kind != YAML_SCALAR)
         return refuse(loader, node, "'sweep.key' takes one config key");
-    }
     plan->sweep_key = node;
     plan->sweep_option = option_find(node->value);
     if (plan->sweep_option == NULL) {
@@ -132,9 +126,8 @@ static bool read_sweep_key(struct loader *loader, const struct yaml_node *node,
         return false;
     }
     const char *key = plan->sweep_option->key;
-    if (strcmp(key, "name") == 0 || strcmp(key, "title") == 0 || strncmp(key, "seed", 4) == 0) {
+    if (strcmp(key, "name") == 0 || strcmp(key, "title") == 0 || strncmp(key, "seed", 4) == 0)
         return refuse(loader, node, "names and seeds cannot be swept");
-    }
     return true;
 }
 
@@ -159,12 +152,10 @@ static bool read_arm_node(struct loader *loader, size_t index, uint32_t arm, con
         return node->kind == YAML_MAPPING ||
                refuse(loader, node, "expected sweep: {key: <config key>, values: [...]}");
     }
-    if (strcmp(rest, ".sweep.key") == 0) {
+    if (strcmp(rest, ".sweep.key") == 0)
         return read_sweep_key(loader, node, plan);
-    }
-    if (strcmp(rest, ".sweep.values") == 0) {
+    if (strcmp(rest, ".sweep.values") == 0)
         return node->kind == YAML_LIST || refuse(loader, node, "'sweep.values' takes a list");
-    }
     if (strncmp(rest, KEY_SWEEP_VALUES, strlen(KEY_SWEEP_VALUES)) == 0) {
         plan->value_first = plan->value_count == 0 ? index : plan->value_first;
         plan->value_count++;
@@ -182,17 +173,14 @@ static bool read_arm_node(struct loader *loader, size_t index, uint32_t arm, con
 static bool read_node(struct loader *loader, size_t index)
 {
     const struct yaml_node *node = &loader->file.nodes[index];
-    if (strcmp(node->key, "arms") == 0) {
+    if (strcmp(node->key, "arms") == 0)
         return node->kind == YAML_LIST || refuse(loader, node, "'arms' takes a list of mappings");
-    }
-    if (strncmp(node->key, "arms[", 5) != 0) {
+    if (strncmp(node->key, "arms[", 5) != 0)
         return add_setting(loader, node, node->key, ARM_SHARED);
-    }
     uint32_t arm = 0;
     const char *at = node->key + 5;
-    for (; *at != ']'; at++) {
+    for (; *at != ']'; at++)
         arm = arm * 10 + (uint32_t)(*at - '0');
-    }
     assert(arm < loader->file.count);
     return read_arm_node(loader, index, arm, at + 1);
 }
@@ -200,16 +188,14 @@ static bool read_node(struct loader *loader, size_t index)
 static bool check_plan(struct loader *loader, uint32_t arm)
 {
     const struct arm_plan *plan = &loader->plans[arm];
-    if (plan->name == NULL) {
+    if (plan->name == NULL)
         return refuse(loader, plan->node, "an arm needs a name, such as - name: fixed-1s");
-    }
     if (plan->sweep == NULL) {
         return plan->sweep_key == NULL || plan->value_count > 0 ||
                refuse(loader, plan->node, "a sweep needs 'key' and 'values'");
     }
-    if (plan->sweep_key == NULL || plan->value_count == 0) {
+    if (plan->sweep_key == NULL || plan->value_count == 0)
         return refuse(loader, plan->sweep, "a sweep needs 'key' and 'values'");
-    }
     return true;
 }
 
@@ -218,11 +204,9 @@ static bool check_plan(struct loader *loader, uint32_t arm)
 static bool check_sweep(struct loader *loader, uint32_t arm)
 {
     const struct arm_plan *plan = &loader->plans[arm];
-    for (size_t i = 0; plan->sweep_option != NULL && i < loader->setting_count; i++) {
-        if (loader->settings[i].arm == arm && loader->settings[i].option == plan->sweep_option) {
+    for (size_t i = 0; plan->sweep_option != NULL && i < loader->setting_count; i++)
+        if (loader->settings[i].arm == arm && loader->settings[i].option == plan->sweep_option)
             return refuse(loader, plan->sweep_key, "the arm sets the key that it sweeps");
-        }
-    }
     for (size_t i = 0; plan->sweep_option != NULL && i < loader->override_count; i++) {
         if (loader->overrides[i].option == plan->sweep_option) {
             diagnostic_set(loader->diagnostic, "--set %s: arm '%s' (%s:%u) sweeps this key",
@@ -236,16 +220,12 @@ static bool check_sweep(struct loader *loader, uint32_t arm)
 
 static bool read_nodes(struct loader *loader)
 {
-    for (size_t i = 0; i < loader->file.count; i++) {
-        if (!read_node(loader, i)) {
+    for (size_t i = 0; i < loader->file.count; i++)
+        if (!read_node(loader, i))
             return false;
-        }
-    }
-    for (uint32_t arm = 0; arm < loader->plan_count; arm++) {
-        if (!check_plan(loader, arm) || !check_sweep(loader, arm)) {
+    for (uint32_t arm = 0; arm < loader->plan_count; arm++)
+        if (!check_plan(loader, arm) || !check_sweep(loader, arm))
             return false;
-        }
-    }
     return true;
 }
 
@@ -277,7 +257,7 @@ static bool read_overrides(struct loader *loader, struct overrides overrides)
     return true;
 }
 
-/* ---- settings to arms ---------------------------------------------------------------------- */
+/* ---- settings to arms ---- */
 
 static bool apply(struct loader *loader, struct config *config, const struct setting *setting)
 {
@@ -293,22 +273,18 @@ static bool apply_all(struct loader *loader, struct config *config, uint32_t arm
             const struct setting *setting = &loader->settings[i];
             bool mine = setting->arm == (own ? arm : ARM_SHARED);
             if (mine && (only == NULL || setting->option == only) &&
-                !apply(loader, config, setting)) {
+                !apply(loader, config, setting))
                 return false;
-            }
         }
-        if (arm == ARM_SHARED) {
+        if (arm == ARM_SHARED)
             break;
-        }
     }
-    if (swept != NULL && (only == NULL || swept->option == only) && !apply(loader, config, swept)) {
+    if (swept != NULL && (only == NULL || swept->option == only) && !apply(loader, config, swept))
         return false;
-    }
     for (size_t i = 0; i < loader->override_count; i++) {
         const struct setting *setting = &loader->overrides[i];
-        if ((only == NULL || setting->option == only) && !apply(loader, config, setting)) {
+        if ((only == NULL || setting->option == only) && !apply(loader, config, setting))
             return false;
-        }
     }
     return true;
 }
@@ -356,9 +332,8 @@ static bool name_is_new(struct loader *loader, const struct yaml_node *node)
 static bool build_arm(struct loader *loader, uint32_t index, const struct yaml_node *value)
 {
     const struct arm_plan *plan = &loader->plans[index];
-    if (loader->experiment->arm_count == EXPERIMENT_ARMS_MAX) {
+    if (loader->experiment->arm_count == EXPERIMENT_ARMS_MAX)
         return refuse(loader, plan->node, "more than 512 arms in one experiment");
-    }
     struct arm *arm = add_arm(loader);
     snprintf(arm->group, sizeof(arm->group), "%s", plan->name->value);
     if (value == NULL) {
@@ -378,23 +353,19 @@ static bool build_arms(struct loader *loader)
 {
     if (loader->plan_count == 0) {
         struct arm *arm = add_arm(loader);
-        if (!build_config(loader, ARM_SHARED, NULL, &arm->config)) {
+        if (!build_config(loader, ARM_SHARED, NULL, &arm->config))
             return false;
-        }
         snprintf(arm->name, sizeof(arm->name), "%s", config_policy_kind(&arm->config)->name);
         snprintf(arm->group, sizeof(arm->group), "%s", config_policy_kind(&arm->config)->name);
         return true;
     }
     for (uint32_t i = 0; i < loader->plan_count; i++) {
         const struct arm_plan *plan = &loader->plans[i];
-        if (plan->sweep == NULL && !build_arm(loader, i, NULL)) {
+        if (plan->sweep == NULL && !build_arm(loader, i, NULL))
             return false;
-        }
-        for (size_t v = 0; v < plan->value_count; v++) {
-            if (!build_arm(loader, i, &loader->file.nodes[plan->value_first + v])) {
+        for (size_t v = 0; v < plan->value_count; v++)
+            if (!build_arm(loader, i, &loader->file.nodes[plan->value_first + v]))
                 return false;
-            }
-        }
     }
     return true;
 }
@@ -406,18 +377,15 @@ static void name_from_path(const char *path, char name[CONFIG_NAME_MAX])
     const char *base = slash != NULL ? slash + 1 : path;
     snprintf(name, CONFIG_NAME_MAX, "%s", base);
     char *dot = strrchr(name, '.');
-    if (dot != NULL && dot != name) {
+    if (dot != NULL && dot != name)
         *dot = '\0';
-    }
     for (char *at = name; *at != '\0'; at++) {
         char single[2] = {*at, '\0'};
-        if (!name_is_clean(single) && (at == name || (*at != '.' && *at != '-'))) {
+        if (!name_is_clean(single) && (at == name || (*at != '.' && *at != '-')))
             *at = at == name ? '_' : '-';
-        }
     }
-    if (*name == '\0') {
+    if (*name == '\0')
         snprintf(name, CONFIG_NAME_MAX, "experiment");
-    }
 }
 
 static bool name_experiment(struct loader *loader)
@@ -437,9 +405,8 @@ static bool name_experiment(struct loader *loader)
         return false;
     }
     snprintf(experiment->title, sizeof(experiment->title), "%s", first->title);
-    for (size_t i = 0; i < experiment->arm_count; i++) {
+    for (size_t i = 0; i < experiment->arm_count; i++)
         memcpy(experiment->arms[i].config.name, experiment->name, sizeof(experiment->name));
-    }
     return true;
 }
 
@@ -461,17 +428,15 @@ bool experiment_load(const char *path, struct overrides overrides, struct experi
     free(loader.plans);
     free(loader.overrides);
     yaml_file_free(&loader.file);
-    if (!ok) {
+    if (!ok)
         experiment_free(experiment);
-    }
     return ok;
 }
 
 void experiment_free(struct experiment *experiment)
 {
-    for (size_t i = 0; i < experiment->file_count; i++) {
+    for (size_t i = 0; i < experiment->file_count; i++)
         free(experiment->files[i]);
-    }
     free(experiment->files);
     free(experiment->arms);
     *experiment = (struct experiment){0};

@@ -9,11 +9,9 @@
 
 const struct option *option_find(const char *key)
 {
-    for (size_t i = 0; i < option_count(); i++) {
-        if (strcmp(option_at(i)->key, key) == 0) {
+    for (size_t i = 0; i < option_count(); i++)
+        if (strcmp(option_at(i)->key, key) == 0)
             return option_at(i);
-        }
-    }
     return NULL;
 }
 
@@ -22,9 +20,8 @@ bool option_is_group(const char *prefix)
     size_t length = strlen(prefix);
     for (size_t i = 0; i < option_count(); i++) {
         const char *key = option_at(i)->key;
-        if (strncmp(key, prefix, length) == 0 && key[length] == '.') {
+        if (strncmp(key, prefix, length) == 0 && key[length] == '.')
             return true;
-        }
     }
     return false;
 }
@@ -40,9 +37,8 @@ static size_t edit_distance(const char *a, const char *b)
     size_t rows[3][KEY_CHARS_MAX + 1];
     size_t a_chars = least(strlen(a), KEY_CHARS_MAX);
     size_t b_chars = least(strlen(b), KEY_CHARS_MAX);
-    for (size_t j = 0; j <= b_chars; j++) {
+    for (size_t j = 0; j <= b_chars; j++)
         rows[0][j] = j;
-    }
     for (size_t i = 1; i <= a_chars; i++) {
         size_t *now = rows[i % 3];
         const size_t *before = rows[(i + 2) % 3];
@@ -50,9 +46,8 @@ static size_t edit_distance(const char *a, const char *b)
         for (size_t j = 1; j <= b_chars; j++) {
             size_t best = least(before[j], now[j - 1]) + 1;
             best = least(best, before[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 best = least(best, rows[(i + 1) % 3][j - 2] + 1);
-            }
             now[j] = best;
         }
     }
@@ -98,7 +93,7 @@ const char *option_nearest(const char *key, const char *const *also)
     return best;
 }
 
-/* ---- values -------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 /* A parsed value of any kind. */
 struct value {
@@ -173,17 +168,16 @@ static bool parse_value(const struct option *option, const char *text, struct va
 /* A bound as a person would write it. */
 static void print_bound(const struct option *option, double bound, char text[UNIT_TEXT_MAX])
 {
-    if (option->unit == UNIT_DURATION) {
+    if (option->unit == UNIT_DURATION)
         unit_print_duration((int64_t)(bound + 0.5), text);
-    } else if (option->unit == UNIT_BYTES) {
+    else if (option->unit == UNIT_BYTES)
         unit_print_bytes((uint64_t)bound, text);
-    } else if (option->unit == UNIT_RATE) {
+    else if (option->unit == UNIT_RATE)
         unit_print_rate(bound, text);
-    } else if (option->unit == UNIT_COUNT) {
+    else if (option->unit == UNIT_COUNT)
         unit_print_count((uint64_t)bound, text);
-    } else {
+    else
         unit_print_number(bound, text);
-    }
 }
 
 static bool has_range(const struct option *option)
@@ -195,9 +189,8 @@ static bool has_range(const struct option *option)
 static bool check_range(const struct option *option, const char *text, double number,
                         struct diagnostic *diagnostic)
 {
-    if (!has_range(option) || (number >= option->min && number <= option->max)) {
+    if (!has_range(option) || (number >= option->min && number <= option->max))
         return true;
-    }
     char low[UNIT_TEXT_MAX];
     char high[UNIT_TEXT_MAX];
     print_bound(option, option->min, low);
@@ -249,11 +242,9 @@ static void store_value(struct config *config, const struct option *option, cons
 
 static bool has_control_character(const char *text)
 {
-    for (; *text != '\0'; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
             return true;
-        }
-    }
     return false;
 }
 
@@ -353,7 +344,7 @@ void option_print(const struct config *config, const struct option *option,
     }
 }
 
-/* ---- for people ---------------------------------------------------------------------------- */
+/* ---- for people ---- */
 
 void options_print(const struct config *config, FILE *file)
 {
@@ -406,9 +397,8 @@ void options_print_help(FILE *file)
         const struct option *option = option_at(i);
         fprintf(file, "%s: ", option->key);
         print_range(option, file);
-        if (*option->text_default != '\0') {
+        if (*option->text_default != '\0')
             fprintf(file, " (default %s)", option->text_default);
-        }
         fprintf(file, "\n    %s\n", option->help);
     }
 }

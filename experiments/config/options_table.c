@@ -240,7 +240,7 @@ static enum unit unit_of(enum parameter_unit unit)
     case PARAMETER_CHOICE:
         return UNIT_CHOICE;
     }
-    assert(0 && "a unit of core/policy.h");
+    assert(false);
     return UNIT_NUMBER;
 }
 
@@ -273,11 +273,9 @@ static void build(void)
         if (strcmp(fixed_rows[i].key, "store.profile") == 0) {
             add_policy_name();
             const struct policy_kind *kind;
-            for (size_t k = 0; (kind = policy_kind_at(k)) != NULL; k++) {
-                for (size_t p = 0; p < policy_parameter_count(kind); p++) {
+            for (size_t k = 0; (kind = policy_kind_at(k)) != NULL; k++)
+                for (size_t p = 0; p < policy_parameter_count(kind); p++)
                     add_policy_parameter(kind, k, p);
-                }
-            }
         }
         *add_row() = fixed_rows[i];
     }

@@ -23,9 +23,8 @@ static bool is_path(const char *text)
 /* Characters of the path before its last slash; 0: it has none. */
 static size_t folder_chars(const char *path, size_t chars)
 {
-    while (chars > 0 && path[chars - 1] != '/') {
+    while (chars > 0 && path[chars - 1] != '/')
         chars--;
-    }
     return chars > 0 ? chars - 1 : 0;
 }
 
@@ -60,18 +59,15 @@ static void list_names(const char *folder, char *text, size_t size)
     while (directory != NULL && count < NAMES_MAX && (entry = readdir(directory)) != NULL) {
         size_t length = strlen(entry->d_name);
         if (length > 5 && length < CONFIG_NAME_MAX && *entry->d_name != '.' &&
-            strcmp(entry->d_name + length - 5, ".yaml") == 0) {
+            strcmp(entry->d_name + length - 5, ".yaml") == 0)
             snprintf(names[count++], CONFIG_NAME_MAX, "%.*s", (int)length - 5, entry->d_name);
-        }
     }
-    if (directory != NULL) {
+    if (directory != NULL)
         closedir(directory);
-    }
     qsort(names, count, sizeof(names[0]), compare_names);
     *text = '\0';
-    for (size_t i = 0, used = 0; i < count && used < size; i++) {
+    for (size_t i = 0, used = 0; i < count && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", names[i]);
-    }
 }
 
 static bool refuse(const struct origin *origin, const char *name,
@@ -81,9 +77,8 @@ static bool refuse(const struct origin *origin, const char *name,
     char names[DIAGNOSTIC_MAX / 2] = "";
     origin_print_place(origin, place);
     size_t at = 0;
-    while (at < FOLDERS_MAX && *names == '\0') {
+    while (at < FOLDERS_MAX && *names == '\0')
         list_names(folders[at++], names, sizeof(names));
-    }
     if (*names == '\0') {
         diagnostic_set(diagnostic,
                        "%s: store.profile: no profile '%.64s': neither %.128s, %s nor %.128s holds "
@@ -119,9 +114,8 @@ bool profile_find(const struct config *config, const char *experiment_path,
     snprintf(folders[2], CONFIG_PATH_MAX, "%s/configs/profiles", LAKESTREAM_SHARE);
     for (size_t i = 0; i < FOLDERS_MAX; i++) {
         int chars = snprintf(path, CONFIG_PATH_MAX, "%s/%s.yaml", folders[i], name);
-        if (chars < CONFIG_PATH_MAX && access(path, F_OK) == 0) {
+        if (chars < CONFIG_PATH_MAX && access(path, F_OK) == 0)
             return true;
-        }
     }
     return refuse(origin, name, folders, diagnostic);
 }
@@ -131,12 +125,10 @@ static bool set_node(const struct yaml_node *node, const char *path, struct conf
 {
     const struct option *option = NULL;
     struct setting_source source = {path, ORIGIN_PROFILE, NULL};
-    if (!setting_resolve(&source, node, node->key, &option, diagnostic)) {
+    if (!setting_resolve(&source, node, node->key, &option, diagnostic))
         return false;
-    }
-    if (option == NULL) {
+    if (option == NULL)
         return true;
-    }
     bool allowed =
         strcmp(option->key, "store.profile") != 0 &&
         (strncmp(option->key, "store.", 6) == 0 || strncmp(option->key, "price.", 6) == 0);
@@ -154,13 +146,11 @@ static bool set_node(const struct yaml_node *node, const char *path, struct conf
 bool profile_load(const char *path, struct config *config, struct diagnostic *diagnostic)
 {
     struct yaml_file file;
-    if (!yaml_file_read(path, &file, diagnostic)) {
+    if (!yaml_file_read(path, &file, diagnostic))
         return false;
-    }
     bool ok = true;
-    for (size_t i = 0; ok && i < file.count; i++) {
+    for (size_t i = 0; ok && i < file.count; i++)
         ok = set_node(&file.nodes[i], path, config, diagnostic);
-    }
     yaml_file_free(&file);
     return ok;
 }

@@ -27,9 +27,8 @@ static bool parse_quantile(const char *text, size_t chars, struct quantile_table
         return false;
     }
     if (!unit_parse_ratio(point, &table->p[at], diagnostic) ||
-        !unit_parse_number(point + p_chars + 1, &table->factor[at], diagnostic)) {
+        !unit_parse_number(point + p_chars + 1, &table->factor[at], diagnostic))
         return false;
-    }
     if (!(table->factor[at] > 0) || (at > 0 && table->factor[at] < table->factor[at - 1])) {
         diagnostic_set(diagnostic, "quantile factor '%s' must be above 0 and not fall",
                        point + p_chars + 1);
@@ -51,9 +50,8 @@ bool quantile_table_parse(const char *text, struct quantile_table *table,
     const char *at = text + strspn(text, " ");
     while (*at != '\0') {
         size_t chars = strcspn(at, " ");
-        if (!parse_quantile(at, chars, &parsed, diagnostic)) {
+        if (!parse_quantile(at, chars, &parsed, diagnostic))
             return false;
-        }
         at += chars;
         at += strspn(at, " ");
     }

@@ -26,11 +26,10 @@ static const char *first_of_group(const char *prefix)
     size_t length = strlen(prefix);
     for (size_t i = 0; i < option_count(); i++) {
         const char *key = option_at(i)->key;
-        if (strncmp(key, prefix, length) == 0 && key[length] == '.') {
+        if (strncmp(key, prefix, length) == 0 && key[length] == '.')
             return key;
-        }
     }
-    assert(0 && "a group has a key");
+    assert(false); /* a group has a key */
     return NULL;
 }
 
@@ -38,9 +37,8 @@ bool setting_resolve(const struct setting_source *source, const struct yaml_node
                      const char *key, const struct option **option, struct diagnostic *diagnostic)
 {
     *option = NULL;
-    if (*key == '\0') {
+    if (*key == '\0')
         return true;
-    }
     const struct option *found = option_find(key);
     bool group = option_is_group(key);
     bool scalar = node->kind == YAML_SCALAR;
@@ -48,9 +46,8 @@ bool setting_resolve(const struct setting_source *source, const struct yaml_node
         *option = found;
         return true;
     }
-    if (group && node->kind == YAML_MAPPING) {
+    if (group && node->kind == YAML_MAPPING)
         return true;
-    }
     if (found != NULL || (group && node->kind == YAML_LIST)) {
         diagnostic_set(diagnostic, "%s:%u:%u: '%s' takes %s, found a %s", source->path, node->line,
                        node->column, key, found != NULL ? "one value" : "keys",

@@ -81,11 +81,9 @@ static bool is_digit(char c)
 static bool same_ignoring_case(const char *text, const char *lower)
 {
     size_t i = 0;
-    for (; text[i] != '\0' && lower[i] != '\0'; i++) {
-        if ((text[i] | 0x20) != lower[i]) {
+    for (; text[i] != '\0' && lower[i] != '\0'; i++)
+        if ((text[i] | 0x20) != lower[i])
             return false;
-        }
-    }
     return text[i] == lower[i];
 }
 
@@ -107,12 +105,10 @@ static bool refuse(struct diagnostic *diagnostic, const struct form *form, const
 /* Adds one digit; beyond DIGITS_MAX only their number is kept. */
 static void mantissa_add(struct mantissa *mantissa, char digit)
 {
-    if (mantissa->digit_count > 0 || digit != '0') {
+    if (mantissa->digit_count > 0 || digit != '0')
         mantissa->digit_count++;
-    }
-    if (mantissa->digit_count <= DIGITS_MAX) {
+    if (mantissa->digit_count <= DIGITS_MAX)
         mantissa->digits = mantissa->digits * 10 + (unsigned)(digit - '0');
-    }
 }
 
 /* Reads the sign, digits and point; refuses what no value may start with. */
@@ -125,9 +121,8 @@ static bool scan_mantissa(const char *text, const struct form *form, struct mant
                        form->examples);
         return false;
     }
-    if (is_not_finite(text)) {
+    if (is_not_finite(text))
         return refuse(diagnostic, form, text, "is not finite");
-    }
     const char *at = text;
     mantissa->negative = *at == '-';
     at += mantissa->negative;
@@ -142,9 +137,8 @@ static bool scan_mantissa(const char *text, const struct form *form, struct mant
                       is_digit(at[1]) ? "is octal-looking: write it without the leading zero"
                                       : "is octal-looking or hexadecimal: write it in decimal");
     }
-    for (; is_digit(*at); at++) {
+    for (; is_digit(*at); at++)
         mantissa_add(mantissa, *at);
-    }
     if (at[0] == '.' && is_digit(at[1])) {
         for (at++; is_digit(*at); at++) {
             mantissa_add(mantissa, *at);
@@ -164,9 +158,8 @@ static const struct factor *scan_factor(const char *text, size_t chars, const st
     for (size_t i = 0; i < form->factor_count; i++) {
         size_t name = strlen(form->factors[i].name);
         if (strncmp(rest, form->factors[i].name, name) == 0 &&
-            strncmp(rest + name, form->suffix, suffix) == 0 && rest[name + suffix] == '\0') {
+            strncmp(rest + name, form->suffix, suffix) == 0 && rest[name + suffix] == '\0')
             return &form->factors[i];
-        }
     }
     if (*rest == '\0') {
         diagnostic_set(diagnostic, "'%.64s' needs a unit: %s", text, form->examples);
@@ -180,9 +173,8 @@ static const struct factor *scan_factor(const char *text, size_t chars, const st
 static bool refuse_negative(const char *text, const struct form *form,
                             const struct mantissa *mantissa, struct diagnostic *diagnostic)
 {
-    if (!mantissa->negative) {
+    if (!mantissa->negative)
         return true;
-    }
     return refuse(diagnostic, form, text, "is negative");
 }
 
@@ -191,16 +183,13 @@ static bool parse_exact(const char *text, const struct form *form, uint64_t *val
                         struct diagnostic *diagnostic)
 {
     struct mantissa mantissa;
-    if (!scan_mantissa(text, form, &mantissa, diagnostic)) {
+    if (!scan_mantissa(text, form, &mantissa, diagnostic))
         return false;
-    }
     const struct factor *factor = scan_factor(text, mantissa.chars, form, diagnostic);
-    if (factor == NULL || !refuse_negative(text, form, &mantissa, diagnostic)) {
+    if (factor == NULL || !refuse_negative(text, form, &mantissa, diagnostic))
         return false;
-    }
-    if (mantissa.digit_count > DIGITS_MAX || mantissa.decimals > DIGITS_MAX) {
+    if (mantissa.digit_count > DIGITS_MAX || mantissa.decimals > DIGITS_MAX)
         return refuse(diagnostic, form, text, "has too many digits");
-    }
     wide scaled = mantissa.digits * factor->scale;
     for (int i = 0; i < mantissa.decimals; i++) {
         if (scaled % 10 != 0) {
@@ -210,9 +199,8 @@ static bool parse_exact(const char *text, const struct form *form, uint64_t *val
         }
         scaled /= 10;
     }
-    if (scaled >= INT64_MAX) {
+    if (scaled >= INT64_MAX)
         return refuse(diagnostic, form, text, "is too large");
-    }
     *value = (uint64_t)scaled;
     return true;
 }
@@ -220,9 +208,8 @@ static bool parse_exact(const char *text, const struct form *form, uint64_t *val
 bool unit_parse_duration(const char *text, int64_t *ns, struct diagnostic *diagnostic)
 {
     uint64_t value;
-    if (!parse_exact(text, &duration_form, &value, diagnostic)) {
+    if (!parse_exact(text, &duration_form, &value, diagnostic))
         return false;
-    }
     *ns = (int64_t)value;
     return true;
 }
@@ -237,14 +224,12 @@ bool unit_parse_bytes(const char *text, uint64_t *bytes, struct diagnostic *diag
 static bool to_double(const char *text, size_t chars, int exponent, double *value)
 {
     char buffer[NUMBER_CHARS_MAX + 16];
-    if (chars > NUMBER_CHARS_MAX) {
+    if (chars > NUMBER_CHARS_MAX)
         return false;
-    }
-    if (exponent == 0) {
+    if (exponent == 0)
         snprintf(buffer, sizeof(buffer), "%.*s", (int)chars, text);
-    } else {
+    else
         snprintf(buffer, sizeof(buffer), "%.*se%d", (int)chars, text, exponent);
-    }
     errno = 0;
     *value = strtod(buffer, NULL);
     return errno == 0 && isfinite(*value);
@@ -253,18 +238,15 @@ static bool to_double(const char *text, size_t chars, int exponent, double *valu
 bool unit_parse_rate(const char *text, double *rate, struct diagnostic *diagnostic)
 {
     struct mantissa mantissa;
-    if (!scan_mantissa(text, &rate_form, &mantissa, diagnostic)) {
+    if (!scan_mantissa(text, &rate_form, &mantissa, diagnostic))
         return false;
-    }
     const struct factor *factor = scan_factor(text, mantissa.chars, &rate_form, diagnostic);
-    if (factor == NULL || !refuse_negative(text, &rate_form, &mantissa, diagnostic)) {
+    if (factor == NULL || !refuse_negative(text, &rate_form, &mantissa, diagnostic))
         return false;
-    }
     bool binary = factor->decimal_exp < 0;
     double value;
-    if (!to_double(text, mantissa.chars, binary ? 0 : factor->decimal_exp, &value)) {
+    if (!to_double(text, mantissa.chars, binary ? 0 : factor->decimal_exp, &value))
         return refuse(diagnostic, &rate_form, text, "is too large or has too many digits");
-    }
     value *= binary ? (double)factor->scale : 1.0;
     *rate = value;
     return true;
@@ -273,18 +255,14 @@ bool unit_parse_rate(const char *text, double *rate, struct diagnostic *diagnost
 bool unit_parse_count(const char *text, uint64_t *count, struct diagnostic *diagnostic)
 {
     struct mantissa mantissa;
-    if (!scan_mantissa(text, &count_form, &mantissa, diagnostic)) {
+    if (!scan_mantissa(text, &count_form, &mantissa, diagnostic))
         return false;
-    }
-    if (text[mantissa.chars] != '\0' || mantissa.decimals > 0) {
+    if (text[mantissa.chars] != '\0' || mantissa.decimals > 0)
         return refuse(diagnostic, &count_form, text, "is not a whole number without a unit");
-    }
-    if (!refuse_negative(text, &count_form, &mantissa, diagnostic)) {
+    if (!refuse_negative(text, &count_form, &mantissa, diagnostic))
         return false;
-    }
-    if (mantissa.digit_count > DIGITS_MAX || mantissa.digits > UNIT_COUNT_MAX) {
+    if (mantissa.digit_count > DIGITS_MAX || mantissa.digits > UNIT_COUNT_MAX)
         return refuse(diagnostic, &count_form, text, "is too large");
-    }
     *count = (uint64_t)mantissa.digits;
     return true;
 }
@@ -292,16 +270,13 @@ bool unit_parse_count(const char *text, uint64_t *count, struct diagnostic *diag
 /* Characters of an exponent such as e-5 at the start of the text; 0: none. */
 static size_t scan_exponent(const char *text)
 {
-    if (*text != 'e' && *text != 'E') {
+    if (*text != 'e' && *text != 'E')
         return 0;
-    }
     size_t chars = text[1] == '-' || text[1] == '+' ? 2 : 1;
-    if (!is_digit(text[chars])) {
+    if (!is_digit(text[chars]))
         return 0;
-    }
-    while (is_digit(text[chars])) {
+    while (is_digit(text[chars]))
         chars++;
-    }
     return chars;
 }
 
@@ -309,9 +284,8 @@ static bool parse_real(const char *text, const struct form *form, double *number
                        struct diagnostic *diagnostic)
 {
     struct mantissa mantissa;
-    if (!scan_mantissa(text, form, &mantissa, diagnostic)) {
+    if (!scan_mantissa(text, form, &mantissa, diagnostic))
         return false;
-    }
     size_t chars = mantissa.chars + scan_exponent(text + mantissa.chars);
     bool percent = form == &ratio_form && text[chars] == '%' && chars == mantissa.chars;
     if (text[chars + percent] != '\0') {
@@ -321,9 +295,8 @@ static bool parse_real(const char *text, const struct form *form, double *number
         return false;
     }
     double value;
-    if (!to_double(text, chars, percent ? -2 : 0, &value)) {
+    if (!to_double(text, chars, percent ? -2 : 0, &value))
         return refuse(diagnostic, form, text, "is too large, too small or has too many digits");
-    }
     *number = value == 0 ? 0 : value; /* no negative zero */
     return true;
 }
@@ -363,17 +336,15 @@ static void print_exact(uint64_t value, const struct form *form, char text[UNIT_
         const struct factor *factor = &form->factors[i];
         wide rest = value % factor->scale;
         uint64_t thousandths = (uint64_t)(rest * 1000 / factor->scale);
-        if (rest * 1000 % factor->scale != 0) {
+        if (rest * 1000 % factor->scale != 0)
             continue;
-        }
         char number[UNIT_TEXT_MAX / 2];
         int chars =
             snprintf(number, sizeof(number), "%llu.%03llu",
                      (unsigned long long)(value / factor->scale), (unsigned long long)thousandths);
         size_t length = (size_t)chars;
-        while (number[length - 1] == '0') {
+        while (number[length - 1] == '0')
             length--;
-        }
         length -= number[length - 1] == '.';
         bool bare_zero = value == 0 && factor->scale != (form == &bytes_form ? 1 : 1000000000);
         size_t cost = length + (value > 0 && number[0] == '0');
@@ -410,9 +381,8 @@ void unit_print_rate(double rate, char text[UNIT_TEXT_MAX])
             snprintf(candidate + length, sizeof(candidate) - length, "%s/s", factor->name);
             double back;
             struct diagnostic ignored;
-            if (length >= best || length > UNIT_TEXT_MAX - 8) {
+            if (length >= best || length > UNIT_TEXT_MAX - 8)
                 break;
-            }
             if (unit_parse_rate(candidate, &back, &ignored) && back == rate &&
                 (rate != 0 || factor->scale == 1)) {
                 best = length;
@@ -438,11 +408,10 @@ void unit_print_number(double number, char text[UNIT_TEXT_MAX])
     }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, UNIT_TEXT_MAX, "%.*g", digits, number);
-        if (strtod(text, NULL) == number) {
+        if (strtod(text, NULL) == number)
             return;
-        }
     }
-    assert(0 && "17 digits hold any double");
+    assert(false); /* 17 digits hold any double */
 }
 
 void unit_print_choice(uint32_t index, const char *choices, char text[UNIT_TEXT_MAX])

@@ -78,9 +78,8 @@ static bool refuse_syntax(struct reader *reader)
 /* The next event, refusing what is refused everywhere. The caller deletes it on true. */
 static bool next_event(struct reader *reader, yaml_event_t *event)
 {
-    if (!yaml_parser_parse(&reader->parser, event)) {
+    if (!yaml_parser_parse(&reader->parser, event))
         return refuse_syntax(reader);
-    }
     const yaml_char_t *anchor = NULL;
     const yaml_char_t *tag = NULL;
     if (event->type == YAML_SCALAR_EVENT) {
@@ -98,9 +97,8 @@ static bool next_event(struct reader *reader, yaml_event_t *event)
         yaml_event_delete(event);
         return false;
     }
-    if (anchor == NULL && tag == NULL) {
+    if (anchor == NULL && tag == NULL)
         return true;
-    }
     refuse(reader, place_of(event->start_mark), "%s '%s%.64s': configs have none; remove it",
            anchor != NULL ? "anchor" : "tag", anchor != NULL ? "&" : "",
            (const char *)(anchor != NULL ? anchor : tag));
@@ -129,9 +127,8 @@ static bool add_node(struct reader *reader, enum yaml_node_kind kind, const yaml
                           reader->key, file->nodes[i].key_line);
         }
     }
-    if (file->count == YAML_NODES_MAX) {
+    if (file->count == YAML_NODES_MAX)
         return refuse(reader, place, "more than %d settings", YAML_NODES_MAX);
-    }
     if (file->count == file->capacity) {
         file->capacity = file->capacity > 0 ? 2 * file->capacity : 64;
         file->nodes = realloc(file->nodes, file->capacity * sizeof(file->nodes[0]));
@@ -172,9 +169,8 @@ static void cut_key(struct reader *reader, size_t length)
 
 static bool key_is_clean(const char *key, size_t length)
 {
-    if (length == 0 || key[0] == '.' || key[length - 1] == '.' || strlen(key) != length) {
+    if (length == 0 || key[0] == '.' || key[length - 1] == '.' || strlen(key) != length)
         return false;
-    }
     return strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_-.") == length &&
            strstr(key, "..") == NULL;
 }
@@ -186,9 +182,8 @@ static bool read_scalar(struct reader *reader, const yaml_event_t *event, struct
     size_t length = event->data.scalar.length;
     struct place place = place_of(event->start_mark);
     const char *value = (const char *)event->data.scalar.value;
-    if (length == 0) {
+    if (length == 0)
         return refuse(reader, place, "'%s' needs a value", reader->key);
-    }
     if (length >= YAML_VALUE_MAX) {
         return refuse(reader, place, "the value of '%s' is longer than %d bytes", reader->key,
                       YAML_VALUE_MAX - 1);
@@ -218,9 +213,8 @@ static bool read_pair(struct reader *reader, const yaml_event_t *key)
     size_t before = reader->key_length;
     yaml_event_t event;
     if ((before > 0 && !push_key(reader, place, ".")) || !push_key(reader, place, text) ||
-        !next_event(reader, &event)) {
+        !next_event(reader, &event))
         return false;
-    }
     bool ok = read_value(reader, &event, place);
     yaml_event_delete(&event);
     cut_key(reader, before);
@@ -244,23 +238,20 @@ static bool read_collection(struct reader *reader, const yaml_event_t *start)
     bool mapping = start->type == YAML_MAPPING_START_EVENT;
     yaml_event_type_t end = mapping ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
     struct place place = place_of(start->start_mark);
-    if (reader->depth == YAML_DEPTH_MAX) {
+    if (reader->depth == YAML_DEPTH_MAX)
         return refuse(reader, place, "nested deeper than %d levels", YAML_DEPTH_MAX);
-    }
     reader->depth++;
     bool ok = true;
     bool ended = false;
     for (size_t index = 0; ok && !ended; index++) {
         yaml_event_t event;
-        if (!next_event(reader, &event)) {
+        if (!next_event(reader, &event))
             return false;
-        }
         ended = event.type == end;
-        if (ended && index == 0) {
+        if (ended && index == 0)
             ok = refuse(reader, place, "'%s' is empty: give it a value or remove it", reader->key);
-        } else if (!ended) {
+        else if (!ended)
             ok = mapping ? read_pair(reader, &event) : read_item(reader, &event, index);
-        }
         yaml_event_delete(&event);
     }
     reader->depth--;
@@ -269,9 +260,8 @@ static bool read_collection(struct reader *reader, const yaml_event_t *start)
 
 static bool read_value(struct reader *reader, const yaml_event_t *event, struct place key_place)
 {
-    if (event->type == YAML_SCALAR_EVENT) {
+    if (event->type == YAML_SCALAR_EVENT)
         return read_scalar(reader, event, key_place);
-    }
     assert(event->type == YAML_MAPPING_START_EVENT || event->type == YAML_SEQUENCE_START_EVENT);
     bool mapping = event->type == YAML_MAPPING_START_EVENT;
     return add_node(reader, mapping ? YAML_MAPPING : YAML_LIST, event, key_place) &&
@@ -282,9 +272,8 @@ static bool read_value(struct reader *reader, const yaml_event_t *event, struct 
 static bool read_root(struct reader *reader)
 {
     yaml_event_t event;
-    if (!next_event(reader, &event)) {
+    if (!next_event(reader, &event))
         return false;
-    }
     bool ok;
     if (event.type == YAML_SCALAR_EVENT && event.data.scalar.length == 0) {
         ok = refuse(reader, place_of(event.start_mark), "the document is empty");
@@ -303,9 +292,8 @@ static bool read_root(struct reader *reader)
 static bool skip_event(struct reader *reader, yaml_event_type_t *type, struct place *place)
 {
     yaml_event_t event;
-    if (!next_event(reader, &event)) {
+    if (!next_event(reader, &event))
         return false;
-    }
     *type = event.type;
     *place = place_of(event.start_mark);
     yaml_event_delete(&event);
@@ -316,18 +304,16 @@ static bool read_stream(struct reader *reader)
 {
     yaml_event_type_t type;
     struct place place;
-    if (!skip_event(reader, &type, &place) || !skip_event(reader, &type, &place)) {
+    if (!skip_event(reader, &type, &place) || !skip_event(reader, &type, &place))
         return false;
-    }
     if (type == YAML_STREAM_END_EVENT) {
         diagnostic_set(reader->diagnostic,
                        "%s: the file is empty; configs/experiments holds examples", reader->path);
         return false;
     }
     if (!read_root(reader) || !skip_event(reader, &type, &place) ||
-        !skip_event(reader, &type, &place)) {
+        !skip_event(reader, &type, &place))
         return false;
-    }
     return type == YAML_STREAM_END_EVENT ||
            refuse(reader, place, "a second document: a config is one document");
 }
@@ -338,14 +324,11 @@ static size_t utf8_bytes(const char *bytes, size_t size)
 {
     unsigned char first = (unsigned char)bytes[0];
     size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (length > size || first > 0xf4) {
+    if (length > size || first > 0xf4)
         return 0;
-    }
-    for (size_t i = 1; i < length; i++) {
-        if (((unsigned char)bytes[i] & 0xc0) != 0x80) {
+    for (size_t i = 1; i < length; i++)
+        if (((unsigned char)bytes[i] & 0xc0) != 0x80)
             return 0;
-        }
-    }
     return length;
 }
 
@@ -376,31 +359,28 @@ bool yaml_file_parse(const char *path, const char *bytes, size_t size, struct ya
         .diagnostic = diagnostic,
     };
     *file = (struct yaml_file){0};
-    if (!check_bytes(&reader, bytes, size)) {
+    if (!check_bytes(&reader, bytes, size))
         return false;
-    }
     int made = yaml_parser_initialize(&reader.parser);
     assert(made);
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)bytes, size);
     bool ok = read_stream(&reader);
     yaml_parser_delete(&reader.parser);
-    if (!ok) {
+    if (!ok)
         yaml_file_free(file);
-    }
     return ok;
 }
 
 static bool refuse_errno(struct diagnostic *diagnostic, const char *path, int error)
 {
     const char *advice = "check the file and its disk";
-    if (error == ENOENT || error == ENOTDIR) {
+    if (error == ENOENT || error == ENOTDIR)
         advice = "check the path; configs/experiments holds the experiments that are shipped";
-    } else if (error == EACCES || error == EPERM) {
+    else if (error == EACCES || error == EPERM)
         advice = "make it and its directories readable for this user (chmod a+r)";
-    } else if (error == EISDIR) {
+    else if (error == EISDIR)
         advice = "name a file in it";
-    }
     diagnostic_set(diagnostic, "%s: cannot read: %s; %s", path, strerror(error), advice);
     return false;
 }
@@ -409,9 +389,8 @@ static bool refuse_errno(struct diagnostic *diagnostic, const char *path, int er
 static int read_bytes(const char *path, char **bytes, size_t *size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
+    if (file < 0)
         return errno;
-    }
     struct stat status;
     int error = fstat(file, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
     size_t used = 0;
@@ -419,14 +398,12 @@ static int read_bytes(const char *path, char **bytes, size_t *size)
     assert(buffer != NULL);
     while (error == 0 && used <= YAML_BYTES_MAX) {
         ssize_t got = read(file, buffer + used, YAML_BYTES_MAX + 1 - used);
-        if (got == 0) {
+        if (got == 0)
             break;
-        }
-        if (got > 0) {
+        if (got > 0)
             used += (size_t)got;
-        } else if (errno != EINTR) {
+        else if (errno != EINTR)
             error = errno;
-        }
     }
     close(file);
     if (error != 0) {
@@ -444,9 +421,8 @@ bool yaml_file_read(const char *path, struct yaml_file *file, struct diagnostic 
     size_t size = 0;
     *file = (struct yaml_file){0};
     int error = read_bytes(path, &bytes, &size);
-    if (error != 0) {
+    if (error != 0)
         return refuse_errno(diagnostic, path, error);
-    }
     bool ok = yaml_file_parse(path, bytes, size, file, diagnostic);
     free(bytes);
     return ok;

@@ -22,7 +22,7 @@ static const struct figure *const figures[] = {
 #undef X
 };
 
-#define FIGURE_COUNT (sizeof figures / sizeof figures[0])
+#define FIGURE_COUNT (sizeof(figures) / sizeof(figures[0]))
 
 const struct figure *figure_at(size_t index)
 {
@@ -41,7 +41,7 @@ static FILE *open_file(const struct figure_page *page, const char *suffix,
                        struct diagnostic *diagnostic)
 {
     char path[CONFIG_PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s.%s", page->folder, page->figure->name, suffix);
+    snprintf(path, sizeof(path), "%s/%s.%s", page->folder, page->figure->name, suffix);
     FILE *file = fopen(path, "we");
     if (!file)
         diagnostic_set(diagnostic, "cannot write %s: %s; choose another folder by --out", path,

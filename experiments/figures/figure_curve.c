@@ -38,7 +38,7 @@ static void common_seeds(const struct figure_data *data, size_t first, size_t en
                          struct curve *curve)
 {
     const struct figure_arm *arm = &data->arms[first];
-    curve->seeds = allocate(arm->run_count, sizeof *curve->seeds);
+    curve->seeds = allocate(arm->run_count, sizeof(*curve->seeds));
     for (size_t i = 0; i < arm->run_count; i++) {
         bool common = true;
         for (size_t k = first + 1; k < end; k++)
@@ -51,8 +51,8 @@ static void common_seeds(const struct figure_data *data, size_t first, size_t en
 static void read_point(const struct figure_data *data, const struct figure_arm *arm, int hour,
                        struct curve *curve, size_t point)
 {
-    double *success = allocate(arm->run_count, sizeof *success);
-    double *age_s = allocate(arm->run_count, sizeof *age_s);
+    double *success = allocate(arm->run_count, sizeof(*success));
+    double *age_s = allocate(arm->run_count, sizeof(*age_s));
     figure_hour_metric(data, arm, "success", hour, success);
     figure_hour_metric(data, arm, "age_median_s", hour, age_s);
     for (size_t i = 0; i < curve->seed_count; i++) {
@@ -70,8 +70,8 @@ void curve_read(const struct figure_data *data, size_t first, int hour, struct c
     *curve = (struct curve){.point_count = end - first};
     common_seeds(data, first, end, curve);
     size_t cells = curve->point_count * curve->seed_count;
-    curve->success = allocate(cells, sizeof *curve->success);
-    curve->age_s = allocate(cells, sizeof *curve->age_s);
+    curve->success = allocate(cells, sizeof(*curve->success));
+    curve->age_s = allocate(cells, sizeof(*curve->age_s));
     for (size_t i = first; i < end; i++)
         read_point(data, &data->arms[i], hour, curve, i - first);
 }
@@ -140,7 +140,7 @@ static struct curve_estimate estimate_of(double whole, double *parts, size_t cou
 
 struct curve_estimate curve_age_at(const struct curve *curve, double success)
 {
-    double *parts = allocate(curve->seed_count, sizeof *parts);
+    double *parts = allocate(curve->seed_count, sizeof(*parts));
     for (size_t i = 0; i < curve->seed_count; i++)
         parts[i] = log_age_at(curve, success, i);
     struct curve_estimate estimate =
@@ -157,7 +157,7 @@ struct curve_estimate curve_age_ratio(const struct curve *curve, const struct cu
         paired = curve->seeds[i] == against->seeds[i];
     if (!paired)
         return (struct curve_estimate){NAN, NAN, NAN};
-    double *parts = allocate(curve->seed_count, sizeof *parts);
+    double *parts = allocate(curve->seed_count, sizeof(*parts));
     for (size_t i = 0; i < curve->seed_count; i++)
         parts[i] = log_age_at(curve, success, i) - log_age_at(against, success, i);
     double whole = log_age_at(curve, success, NO_SEED) - log_age_at(against, success, NO_SEED);

@@ -52,10 +52,10 @@ static bool read_config_line(const char *line, struct config *config, struct dia
     size_t key_length = strcspn(line, " \n");
     const char *rest = line + key_length + strspn(line + key_length, " ");
     size_t value_length = strcspn(rest, " \n");
-    if (key_length >= sizeof key || value_length >= sizeof value)
+    if (key_length >= sizeof(key) || value_length >= sizeof(value))
         return true;
-    snprintf(key, sizeof key, "%.*s", (int)key_length, line);
-    snprintf(value, sizeof value, "%.*s", (int)value_length, rest);
+    snprintf(key, sizeof(key), "%.*s", (int)key_length, line);
+    snprintf(value, sizeof(value), "%.*s", (int)value_length, rest);
     const struct option *option = option_find(key);
     if (!option || strcmp(value, "-") == 0 || option->unit == UNIT_QUANTILES ||
         strcmp(key, "title") == 0)
@@ -76,7 +76,7 @@ static bool read_config(const char *text, struct config *config, struct diagnost
 
 static struct figure_arm *add_arm(struct figure_data *data)
 {
-    data->arms = grow(data->arms, data->arm_count + 1, sizeof *data->arms);
+    data->arms = grow(data->arms, data->arm_count + 1, sizeof(*data->arms));
     struct figure_arm *arm = &data->arms[data->arm_count++];
     *arm = (struct figure_arm){.sweep_value = NAN};
     return arm;
@@ -97,15 +97,15 @@ enum run_column {
 static bool begin_arm(struct figure_data *data, sqlite3_stmt *row, struct diagnostic *diagnostic)
 {
     struct figure_arm *arm = add_arm(data);
-    copy_column(row, RUN_ARM, arm->name, sizeof arm->name);
-    copy_column(row, RUN_GROUP, arm->group, sizeof arm->group);
+    copy_column(row, RUN_ARM, arm->name, sizeof(arm->name));
+    copy_column(row, RUN_GROUP, arm->group, sizeof(arm->group));
     if (!arm->group[0])
-        copy_column(row, RUN_ARM, arm->group, sizeof arm->group);
-    copy_column(row, RUN_SWEEP_KEY, arm->sweep_key, sizeof arm->sweep_key);
+        copy_column(row, RUN_ARM, arm->group, sizeof(arm->group));
+    copy_column(row, RUN_SWEEP_KEY, arm->sweep_key, sizeof(arm->sweep_key));
     if (sqlite3_column_type(row, RUN_SWEEP_VALUE) != SQLITE_NULL)
         arm->sweep_value = sqlite3_column_double(row, RUN_SWEEP_VALUE);
-    copy_column(row, RUN_HASH, arm->hash, sizeof arm->hash);
-    copy_column(row, RUN_COMMIT, arm->commit, sizeof arm->commit);
+    copy_column(row, RUN_HASH, arm->hash, sizeof(arm->hash));
+    copy_column(row, RUN_COMMIT, arm->commit, sizeof(arm->commit));
     const unsigned char *config = sqlite3_column_text(row, RUN_CONFIG);
     return read_config(config ? (const char *)config : "", &arm->config, diagnostic);
 }
@@ -114,12 +114,12 @@ static void add_run(struct figure_arm *arm, sqlite3_stmt *row)
 {
     char commit[FIGURE_COMMIT_MAX];
     size_t count = arm->run_count + 1;
-    arm->runs = grow(arm->runs, count, sizeof *arm->runs);
-    arm->seeds = grow(arm->seeds, count, sizeof *arm->seeds);
+    arm->runs = grow(arm->runs, count, sizeof(*arm->runs));
+    arm->seeds = grow(arm->seeds, count, sizeof(*arm->seeds));
     arm->runs[arm->run_count] = sqlite3_column_int64(row, RUN_ID);
     arm->seeds[arm->run_count] = sqlite3_column_int64(row, RUN_SEED);
     arm->run_count = count;
-    copy_column(row, RUN_COMMIT, commit, sizeof commit);
+    copy_column(row, RUN_COMMIT, commit, sizeof(commit));
     if (strcmp(arm->commit, commit) != 0)
         arm->commits_differ = true;
 }
@@ -140,7 +140,7 @@ bool figure_data_load(struct results_db *db, const char *experiment, enum result
                       struct figure_data *data, struct diagnostic *diagnostic)
 {
     *data = (struct figure_data){.db = db, .mode = mode};
-    snprintf(data->experiment, sizeof data->experiment, "%s", experiment);
+    snprintf(data->experiment, sizeof(data->experiment), "%s", experiment);
     sqlite3_stmt *statement =
         prepare(db,
                 "SELECT arm, arm_group, sweep_key, sweep_value, config_hash, config, \"commit\","
@@ -167,7 +167,7 @@ bool figure_data_load(struct results_db *db, const char *experiment, enum result
         return false;
     }
     if (data->arm_count > 1)
-        qsort(data->arms, data->arm_count, sizeof *data->arms, compare_arms);
+        qsort(data->arms, data->arm_count, sizeof(*data->arms), compare_arms);
     return true;
 }
 
@@ -222,13 +222,13 @@ void figure_hour_metric(const struct figure_data *data, const struct figure_arm 
                         const char *name, int hour, double *values)
 {
     char full[RESULT_NAME_MAX];
-    snprintf(full, sizeof full, "%s_h%d", name, hour);
+    snprintf(full, sizeof(full), "%s_h%d", name, hour);
     read_metric(data, arm, full, values);
 }
 
 struct statistics_mean figure_mean_of(const double *values, size_t count)
 {
-    double *finite = grow(NULL, count + 1, sizeof *finite);
+    double *finite = grow(NULL, count + 1, sizeof(*finite));
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         if (isfinite(values[i]))
@@ -241,7 +241,7 @@ struct statistics_mean figure_mean_of(const double *values, size_t count)
 struct statistics_mean figure_mean(const struct figure_data *data, const struct figure_arm *arm,
                                    const char *name)
 {
-    double *values = grow(NULL, arm->run_count + 1, sizeof *values);
+    double *values = grow(NULL, arm->run_count + 1, sizeof(*values));
     read_metric(data, arm, name, values);
     struct statistics_mean mean = figure_mean_of(values, arm->run_count);
     free(values);
@@ -252,7 +252,7 @@ struct statistics_mean figure_hour_mean(const struct figure_data *data,
                                         const struct figure_arm *arm, const char *name, int hour)
 {
     char full[RESULT_NAME_MAX];
-    snprintf(full, sizeof full, "%s_h%d", name, hour);
+    snprintf(full, sizeof(full), "%s_h%d", name, hour);
     return figure_mean(data, arm, full);
 }
 
@@ -298,9 +298,9 @@ void figure_series_read(const struct figure_data *data, const struct figure_arm 
         if (seed == arm->run_count)
             continue; /* written by another process since the arm was loaded */
         if (point == 0 || series->t_s[point - 1] < t_s) {
-            series->t_s = grow(series->t_s, point + 1, sizeof *series->t_s);
+            series->t_s = grow(series->t_s, point + 1, sizeof(*series->t_s));
             series->values =
-                grow(series->values, (point + 1) * arm->run_count, sizeof *series->values);
+                grow(series->values, (point + 1) * arm->run_count, sizeof(*series->values));
             series->t_s[point] = t_s;
             for (size_t i = 0; i < arm->run_count; i++)
                 series->values[point * arm->run_count + i] = NAN;

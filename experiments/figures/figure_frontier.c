@@ -57,8 +57,7 @@ static void frontier_plot(const struct figure_page *page, FILE *points, FILE *va
             late, reported_number(page->reported, "P1", "success"));
 }
 
-/* ---- statements --------------------------------------------------------------------------------
- */
+/* ---- statements ---- */
 
 /* The group of dac with the default estimator: what the others are compared with. arm_count where
  * there is none. */
@@ -231,7 +230,7 @@ static void print_groups(const struct figure_data *data, int hour, double succes
     size_t reference = reference_group(data);
     struct curve against;
     curve_read(data, reference, hour, &against);
-    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+    for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
         bool named = false;
         for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i)) {
             struct curve curve;

@@ -10,8 +10,7 @@
 #define QUANTITIES 7                    /* success and the others */
 #define WINDOW_NS INT64_C(900000000000) /* of one point; in whole bins, at least one */
 
-/* ---- points ------------------------------------------------------------------------------------
- */
+/* ---- points ---- */
 
 /* A window of the bins [first, end), one value a seed: the mean of what the bins have. */
 static double window_mean(const struct figure_series *series, size_t first, size_t end, size_t seed)
@@ -95,7 +94,7 @@ static void plot_arm(const struct figure_data *data, const struct figure_arm *ar
     struct columns columns;
     double step_s = window_s(arm);
     double end_s = (double)arm->config.run.duration_ns / 1e9;
-    double *seeds = calloc(arm->run_count, sizeof *seeds);
+    double *seeds = calloc(arm->run_count, sizeof(*seeds));
     assert(seeds);
     figure_series_read(data, arm, "won", &columns.won);
     figure_series_read(data, arm, "lost", &columns.lost);
@@ -153,8 +152,7 @@ static void p1_plot(const struct figure_page *page, FILE *points, FILE *variable
     fprintf(variables, "'\n");
 }
 
-/* ---- tables ------------------------------------------------------------------------------------
- */
+/* ---- tables ---- */
 
 static void hour_cell(const struct figure_data *data, const struct figure_arm *arm,
                       const char *name, int hour, FILE *markdown)

@@ -39,7 +39,7 @@ static int run(const char *const *arguments, char output[OUTPUT_MAX])
     char chunk[256];
     ssize_t got;
     while (error == 0 &&
-           ((got = read(ends[0], chunk, sizeof chunk)) > 0 || (got < 0 && errno == EINTR))) {
+           ((got = read(ends[0], chunk, sizeof(chunk))) > 0 || (got < 0 && errno == EINTR))) {
         size_t size = got > 0 ? (size_t)got : 0;
         size_t room = OUTPUT_MAX - 1 - length;
         memcpy(output + length, chunk, size < room ? size : room);
@@ -94,8 +94,8 @@ bool figure_plot_draw(const char *scripts, const char *folder, const char *name,
     char script[CONFIG_PATH_MAX + 32];
     char base[CONFIG_PATH_MAX + 32];
     char output[OUTPUT_MAX];
-    snprintf(script, sizeof script, "%s/%s.gp", scripts, name);
-    snprintf(base, sizeof base, "%s/%s", folder, name);
+    snprintf(script, sizeof(script), "%s/%s.gp", scripts, name);
+    snprintf(base, sizeof(base), "%s/%s", folder, name);
     for (size_t i = 0; i < 2; i++) {
         const char *const arguments[] = {"gnuplot", "-c",         script, base,
                                          scripts,   terminals[i], NULL};

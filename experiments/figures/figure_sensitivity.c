@@ -23,7 +23,7 @@ static const struct {
 /* The key itself where it has no better name. */
 static const char *label_of(const char *key)
 {
-    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
+    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
         if (strcmp(labels[i].key, key) == 0)
             return labels[i].label;
     return key;
@@ -82,7 +82,7 @@ static void sensitivity_plot(const struct figure_page *page, FILE *points, FILE 
         plot_group(data, i, hours.early, points);
         plot_group(data, i, hours.late, points);
         fprintf(variables, "count_%zu = %zu\n", ++groups, curve_group_end(data, i) - i);
-        snprintf(name, sizeof name, "label_%zu", groups);
+        snprintf(name, sizeof(name), "label_%zu", groups);
         variable_text(variables, name, label_of(data->arms[i].sweep_key));
     }
     fprintf(points, "\n");

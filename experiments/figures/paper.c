@@ -34,7 +34,7 @@ static bool replace_file(const char *path, const char *const parts[3],
                          struct diagnostic *diagnostic)
 {
     char next[CONFIG_PATH_MAX];
-    snprintf(next, sizeof next, "%s.new", path);
+    snprintf(next, sizeof(next), "%s.new", path);
     FILE *file = fopen(next, "we");
     bool written = file != NULL;
     for (size_t i = 0; written && i < 3; i++)
@@ -56,8 +56,8 @@ bool paper_rewrite(const char *path, const char *name, const char *text,
     char *page = read_whole(path, diagnostic);
     if (!page)
         return false;
-    snprintf(begin, sizeof begin, "<!-- %s:begin -->\n", name);
-    snprintf(end, sizeof end, "<!-- %s:end -->", name);
+    snprintf(begin, sizeof(begin), "<!-- %s:begin -->\n", name);
+    snprintf(end, sizeof(end), "<!-- %s:end -->", name);
     char *from = strstr(page, begin);
     char *until = from ? strstr(from, end) : NULL;
     if (!until) {

@@ -30,9 +30,9 @@ static bool parse(char *line, struct reported_row *row)
         char *into;
         size_t size;
     } fields[5] = {
-        {row->id, sizeof row->id},       {row->name, sizeof row->name},
-        {row->value, sizeof row->value}, {row->unit, sizeof row->unit},
-        {row->text, sizeof row->text},
+        {row->id, sizeof(row->id)},       {row->name, sizeof(row->name)},
+        {row->value, sizeof(row->value)}, {row->unit, sizeof(row->unit)},
+        {row->text, sizeof(row->text)},
     };
     for (size_t i = 0; i < 5; i++) {
         size_t length = strlen(columns[i]);
@@ -54,7 +54,7 @@ bool reported_read(const char *path, struct reported *reported, struct diagnosti
         return false;
     }
     bool valid = true;
-    for (unsigned number = 1; valid && fgets(line, sizeof line, file); number++) {
+    for (unsigned number = 1; valid && fgets(line, sizeof(line), file); number++) {
         line[strcspn(line, "\n")] = '\0';
         if (line[0] == '#' || line[0] == '\0')
             continue;

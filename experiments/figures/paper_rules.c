@@ -15,8 +15,7 @@ struct rule_hours rule_hours(const struct figure_data *data)
     return (struct rule_hours){late < RULE_EARLY_HOUR ? late : RULE_EARLY_HOUR, late};
 }
 
-/* ---- what is given up --------------------------------------------------------------------------
- */
+/* ---- what is given up ---- */
 
 enum side {
     LOST_BELOW,
@@ -104,13 +103,13 @@ static const struct loss_rule loss_rules[] = {
     {"fairness", "Jain %s", "fairness_jain", itself, fairness_limit, LOST_BELOW, false},
 };
 
-#define LOSS_RULE_COUNT (sizeof loss_rules / sizeof loss_rules[0])
+#define LOSS_RULE_COUNT (sizeof(loss_rules) / sizeof(loss_rules[0]))
 
 /* The rule's measure in an hour, over the seeds that have it. */
 static struct statistics_mean measure(const struct loss_rule *rule, const struct figure_data *data,
                                       const struct figure_arm *arm, int hour)
 {
-    double *values = calloc(2 * (arm->run_count + 1), sizeof *values);
+    double *values = calloc(2 * (arm->run_count + 1), sizeof(*values));
     assert(values);
     double *early = values + arm->run_count;
     figure_hour_metric(data, arm, rule->metric, hour, values);
@@ -192,8 +191,7 @@ void rule_losses_describe(const struct reported *reported, struct rule_hours hou
              throughput_limit(reported), RULE_AGE_FACTOR, hours.early, RULE_FAIRNESS);
 }
 
-/* ---- whether a budget holds
- * ---------------------------------------------------------------------- */
+/* ---- whether a budget holds ---- */
 
 const char *rule_answer_text(enum rule_answer answer)
 {
@@ -244,7 +242,7 @@ struct rule_budget rule_budget(const struct figure_data *data, const struct figu
 {
     assert(rule_has_budget(arm));
     struct rule_hours hours = rule_hours(data);
-    double *memory = calloc(4 * (arm->run_count + 1), sizeof *memory);
+    double *memory = calloc(4 * (arm->run_count + 1), sizeof(*memory));
     assert(memory);
     double *columns[4];
     for (size_t k = 0; k < 4; k++)

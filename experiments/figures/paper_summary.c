@@ -92,7 +92,7 @@ static void print_assumptions(const struct figure_arm *arm, FILE *markdown)
         "policy.dac.estimator", "policy.dac.kappa", "policy.dac.rho", "workload.tgb",
         "manifest.entry",       "store.profile",    "commit.jitter",
     };
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         char value[OPTION_TEXT_MAX];
         const struct option *option = option_find(keys[i]);
         if (!option)

@@ -16,7 +16,7 @@ static bool copy_file(const char *from, const char *to, struct diagnostic *diagn
     FILE *in = fopen(from, "re");
     FILE *out = in ? fopen(to, "we") : NULL;
     bool copied = out != NULL;
-    while (copied && (size = fread(block, 1, sizeof block, in)) > 0)
+    while (copied && (size = fread(block, 1, sizeof(block), in)) > 0)
         copied = fwrite(block, 1, size, out) == size;
     copied = copied && !ferror(in);
     if (out && fclose(out) != 0)
@@ -33,8 +33,8 @@ static bool copy_document(const struct reproduce *reproduce, const struct figure
 {
     char from[CONFIG_PATH_MAX];
     char to[CONFIG_PATH_MAX];
-    snprintf(from, sizeof from, "%s/%s.svg", reproduce->folder, figure->name);
-    snprintf(to, sizeof to, "%s/%s.svg", reproduce->documents, figure->name);
+    snprintf(from, sizeof(from), "%s/%s.svg", reproduce->folder, figure->name);
+    snprintf(to, sizeof(to), "%s/%s.svg", reproduce->documents, figure->name);
     return copy_file(from, to, diagnostic);
 }
 

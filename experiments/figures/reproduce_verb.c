@@ -58,7 +58,7 @@ static int simulate(const struct cli *cli, const struct figure *figure, struct r
     struct experiment experiment;
     struct cli whole = *cli;
     whole.seeds = 0;
-    snprintf(relative, sizeof relative, "configs/experiments/%s.yaml", figure->name);
+    snprintf(relative, sizeof(relative), "configs/experiments/%s.yaml", figure->name);
     cli_data_path(relative, path);
     if (!cli_load_experiment(&whole, path, &experiment))
         return CLI_FAILED;
@@ -128,7 +128,7 @@ static int draw_all(const struct cli *cli, const struct figure *const *figures, 
 static bool make_folder(const char *folder)
 {
     char inside[CONFIG_PATH_MAX];
-    snprintf(inside, sizeof inside, "%s/.", folder);
+    snprintf(inside, sizeof(inside), "%s/.", folder);
     return cli_make_parent(inside);
 }
 

@@ -75,7 +75,7 @@ static bool list_pages(struct live_session *session, struct store_op *op,
                      last);
             return false;
         }
-        snprintf(op->after, sizeof op->after, "%s", last);
+        snprintf(op->after, sizeof(op->after), "%s", last);
         store_op_release(op);
     }
 }
@@ -269,7 +269,7 @@ static void forgive_reclaimed(struct live_session *session, struct inspection *i
     struct store_op op;
     char error[STORE_ERROR_MAX];
     store_op_init(&op);
-    snprintf(op.key, sizeof op.key, "%s", NAME_FLOOR_PREFIX);
+    snprintf(op.key, sizeof(op.key), "%s", NAME_FLOOR_PREFIX);
     if (inspection->problem_total > 0 && list_pages(session, &op, &later, error) &&
         later.floor_listed)
         inspection_forgive(inspection, later.floor);

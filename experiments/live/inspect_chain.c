@@ -14,7 +14,7 @@ struct follower {
 
 static bool same_incarnation(const struct incarnation *a, const struct incarnation *b)
 {
-    return memcmp(a, b, sizeof *a) == 0;
+    return memcmp(a, b, sizeof(*a)) == 0;
 }
 
 static bool same_entry(const struct manifest_entry *a, const struct manifest_entry *b)

@@ -143,7 +143,7 @@ static void on_range(struct store_op *op, void *context)
 void inspect_payload(struct live_session *session, const struct inspect_options *options,
                      struct inspection *inspection)
 {
-    struct checker *checker = calloc(1, sizeof *checker);
+    struct checker *checker = calloc(1, sizeof(*checker));
     assert(checker);
     checker->session = session;
     checker->inspection = inspection;

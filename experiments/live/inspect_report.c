@@ -144,7 +144,7 @@ static void print_streams(const struct inspection *inspection, FILE *stream)
     static const char *const names[] = {"producer", "epoch",  "incarnation", "commits",   "batches",
                                         "sequence", "offset", "gaps",        "duplicates"};
     struct table *table = table_open();
-    add_columns(table, names, sizeof names / sizeof names[0]);
+    add_columns(table, names, sizeof(names) / sizeof(names[0]));
     for (size_t i = 0; i < inspection->stream_count; i++) {
         const struct inspect_stream *row = &inspection->streams[i];
         char incarnation[2 * INCARNATION_SHOWN + 1];
@@ -198,7 +198,7 @@ static void print_versions(const struct inspection *inspection,
                                         "incarnation", "batches", "live",   "first_step"};
     struct table *table = table_open();
     size_t first = first_shown(inspection, options);
-    add_columns(table, names, sizeof names / sizeof names[0]);
+    add_columns(table, names, sizeof(names) / sizeof(names[0]));
     for (size_t i = first; i < inspection->version_count; i++)
         add_version(table, &inspection->versions[i]);
     fprintf(stream, "\nThe newest %zu of %zu versions:\n", inspection->version_count - first,

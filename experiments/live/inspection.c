@@ -33,13 +33,13 @@ void inspection_problem(struct inspection *inspection, uint64_t version, uint64_
     if (inspection->problem_count == INSPECT_PROBLEMS_MAX)
         return;
     inspection->problems = grow(inspection->problems, inspection->problem_count,
-                                &inspection->problem_capacity, sizeof *inspection->problems);
+                                &inspection->problem_capacity, sizeof(*inspection->problems));
     struct inspect_problem *problem = &inspection->problems[inspection->problem_count++];
     problem->version = version;
     problem->step = step;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(problem->text, sizeof problem->text, format, arguments);
+    vsnprintf(problem->text, sizeof(problem->text), format, arguments);
     va_end(arguments);
 }
 
@@ -61,7 +61,7 @@ struct inspect_version *inspection_add_version(struct inspection *inspection, ui
                                                uint64_t bytes)
 {
     inspection->versions = grow(inspection->versions, inspection->version_count,
-                                &inspection->version_capacity, sizeof *inspection->versions);
+                                &inspection->version_capacity, sizeof(*inspection->versions));
     struct inspect_version *added = &inspection->versions[inspection->version_count++];
     *added = (struct inspect_version){.version = version, .bytes = bytes};
     return added;
@@ -70,7 +70,7 @@ struct inspect_version *inspection_add_version(struct inspection *inspection, ui
 void inspection_add_tgb(struct inspection *inspection, const struct tgb_name *name, uint64_t bytes)
 {
     inspection->tgbs = grow(inspection->tgbs, inspection->tgb_count, &inspection->tgb_capacity,
-                            sizeof *inspection->tgbs);
+                            sizeof(*inspection->tgbs));
     inspection->tgbs[inspection->tgb_count++] = (struct inspect_tgb){.name = *name, .bytes = bytes};
     inspection->tgb_bytes += bytes;
 }
@@ -78,7 +78,7 @@ void inspection_add_tgb(struct inspection *inspection, const struct tgb_name *na
 void inspection_add_entry(struct inspection *inspection, const struct manifest_entry *entry)
 {
     inspection->entries = grow(inspection->entries, inspection->entry_count,
-                               &inspection->entry_capacity, sizeof *inspection->entries);
+                               &inspection->entry_capacity, sizeof(*inspection->entries));
     inspection->entries[inspection->entry_count++] = *entry;
 }
 
@@ -96,9 +96,9 @@ struct inspect_stream *inspection_stream(struct inspection *inspection, uint32_t
     if (low < inspection->stream_count && inspection->streams[low].producer == producer)
         return &inspection->streams[low];
     inspection->streams = grow(inspection->streams, inspection->stream_count,
-                               &inspection->stream_capacity, sizeof *inspection->streams);
+                               &inspection->stream_capacity, sizeof(*inspection->streams));
     memmove(&inspection->streams[low + 1], &inspection->streams[low],
-            (inspection->stream_count - low) * sizeof *inspection->streams);
+            (inspection->stream_count - low) * sizeof(*inspection->streams));
     inspection->streams[low] = (struct inspect_stream){.producer = producer};
     inspection->stream_count++;
     return &inspection->streams[low];
@@ -132,7 +132,7 @@ static int compare_for_sort(const void *a, const void *b)
 void inspection_sort_tgbs(struct inspection *inspection)
 {
     if (inspection->tgb_count > 0)
-        qsort(inspection->tgbs, inspection->tgb_count, sizeof *inspection->tgbs, compare_for_sort);
+        qsort(inspection->tgbs, inspection->tgb_count, sizeof(*inspection->tgbs), compare_for_sort);
 }
 
 struct inspect_tgb *inspection_find_tgb(const struct inspection *inspection,

@@ -58,7 +58,7 @@ enum live_marker live_marker_read(struct live_session *session, json_t **marker,
     store_op_init(&op);
     op.verb = STORE_GET;
     op.range_bytes = MARKER_BYTES_MAX; /* whatever its size is */
-    snprintf(op.key, sizeof op.key, "%s", LIVE_MARKER_KEY);
+    snprintf(op.key, sizeof(op.key), "%s", LIVE_MARKER_KEY);
     do_surely(session, &op);
     enum live_marker result = LIVE_MARKER_FAILED;
     if (op.outcome == STORE_OK)
@@ -150,7 +150,7 @@ static enum claim make_marker(struct live_session *session, const char *text, co
     op.verb = STORE_PUT_IF_ABSENT;
     op.body = (struct body){
         .kind = BODY_BYTES, .bytes = strlen(text), .data = (uint8_t *)(uintptr_t)text};
-    snprintf(op.key, sizeof op.key, "%s", LIVE_MARKER_KEY);
+    snprintf(op.key, sizeof(op.key), "%s", LIVE_MARKER_KEY);
     do_surely(session, &op);
     if (op.outcome == STORE_FAILED) {
         snprintf(error, STORE_ERROR_MAX, "%s", op_error(&op));
@@ -165,9 +165,9 @@ static enum claim make_marker(struct live_session *session, const char *text, co
 static void draw_identity(char identity[IDENTITY_MAX])
 {
     uint8_t bytes[(IDENTITY_MAX - 1) / 2];
-    ssize_t drawn = getrandom(bytes, sizeof bytes, 0);
-    assert(drawn == (ssize_t)sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes; i++)
+    ssize_t drawn = getrandom(bytes, sizeof(bytes), 0);
+    assert(drawn == (ssize_t)sizeof(bytes));
+    for (size_t i = 0; i < sizeof(bytes); i++)
         snprintf(identity + 2 * i, 3, "%02x", bytes[i]);
 }
 
@@ -190,7 +190,7 @@ static void choose_url(const struct live_place_options *options, const char *sta
 {
     char time[32];
     size_t used = 0;
-    for (const char *at = started; *at != '\0' && used + 1 < sizeof time; at++)
+    for (const char *at = started; *at != '\0' && used + 1 < sizeof(time); at++)
         if (*at != '-' && *at != ':')
             time[used++] = *at;
     time[used] = '\0';

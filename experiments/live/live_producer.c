@@ -48,7 +48,7 @@ static struct loop *loop_of(const struct live_producer *live)
     return live_session_loop(&live->session);
 }
 
-/* Observing. */
+/* ---- observing ---- */
 
 static void tell_resumed(struct live_producer *live)
 {
@@ -107,11 +107,11 @@ static void on_ended(void *context, uint32_t producer, enum producer_end end, co
         break;
     }
     if (end != PRODUCER_STOPPED)
-        snprintf(live->text, sizeof live->text, "%s", text);
+        snprintf(live->text, sizeof(live->text), "%s", text);
     live_loop_stop(live->session.loop);
 }
 
-/* Stopping. */
+/* ---- stopping ---- */
 
 static void stop(struct live_producer *live, enum live_end end)
 {
@@ -144,13 +144,13 @@ static void on_drain(struct timer *timer, void *context)
     struct live_producer *live = context;
     (void)timer;
     live->end = LIVE_END_UNDECIDED;
-    snprintf(live->text, sizeof live->text,
+    snprintf(live->text, sizeof(live->text),
              "requests in progress were not answered within %d s of the end; is the store hanging?",
              (int)(LIVE_DRAIN_NS / NS_PER_S));
     live_loop_stop(live->session.loop);
 }
 
-/* Telling. */
+/* ---- telling ---- */
 
 static void send_record(struct live_producer *live)
 {
@@ -192,7 +192,7 @@ static int tell_end(struct live_producer *live)
     return live_wire_send(live->options->fd, &message) && live->end == LIVE_END_DONE ? 0 : 1;
 }
 
-/* Starting. */
+/* ---- starting ---- */
 
 static void on_start(struct timer *timer, void *context)
 {
@@ -203,7 +203,7 @@ static void on_start(struct timer *timer, void *context)
     producer_options_of(options->config, options->producer, options->seed, &producer);
     ssize_t drawn = getrandom(&producer.commit.incarnation, INCARNATION_BYTES, 0);
     if (drawn != INCARNATION_BYTES) {
-        snprintf(live->text, sizeof live->text, "the system gave no random bytes: %s",
+        snprintf(live->text, sizeof(live->text), "the system gave no random bytes: %s",
                  strerror(errno));
         stop(live, LIVE_END_FAILED);
         return;

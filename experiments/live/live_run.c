@@ -53,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct live_supervisor *li
     va_end(arguments);
 }
 
-/* Ending. */
+/* ---- ending ---- */
 
 static void stop(struct live_supervisor *live)
 {
@@ -77,7 +77,7 @@ __attribute__((format(printf, 2, 3))) static void fail(struct live_supervisor *l
     if (live->failed++ == 0) {
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(live->report->text, sizeof live->report->text, format, arguments);
+        vsnprintf(live->report->text, sizeof(live->report->text), format, arguments);
         va_end(arguments);
     }
     stop(live);
@@ -92,7 +92,7 @@ static void kill_all(struct live_supervisor *live)
     live->kill_at_ns = TIME_NEVER;
 }
 
-/* Starting. */
+/* ---- starting ---- */
 
 static void start_child(struct live_supervisor *live, struct live_child *child)
 {
@@ -150,7 +150,7 @@ static void on_ready(struct live_supervisor *live, struct live_child *child, int
         tell_start(live, &live->children[i]);
 }
 
-/* Messages. */
+/* ---- messages ---- */
 
 static void on_resumed(struct live_supervisor *live, struct live_child *child,
                        const struct live_message *message)
@@ -264,7 +264,7 @@ static void on_readable(struct live_supervisor *live, struct live_child *child)
     }
 }
 
-/* Watching. */
+/* ---- watching ---- */
 
 static struct live_counts total_counts(const struct live_supervisor *live)
 {
@@ -286,11 +286,11 @@ static void show(struct live_supervisor *live)
     double elapsed_s = (double)(progress_now_ns() - live->started_mono_ns) / 1e9;
     double left_s = (double)options->config->run.duration_ns / 1e9 - elapsed_s;
     if (live->stopping)
-        snprintf(live->label, sizeof live->label, "%s: stopping", options->name);
+        snprintf(live->label, sizeof(live->label), "%s: stopping", options->name);
     else if (!live->started)
-        snprintf(live->label, sizeof live->label, "%s: starting", options->name);
+        snprintf(live->label, sizeof(live->label), "%s: starting", options->name);
     else
-        snprintf(live->label, sizeof live->label, "%s: %.0f %% won, %.1f MB/s", options->name,
+        snprintf(live->label, sizeof(live->label), "%s: %.0f %% won, %.1f MB/s", options->name,
                  100.0 * (double)total.won / (double)(total.attempts > 0 ? total.attempts : 1),
                  (double)total.bytes / 1e6 / (elapsed_s > 0 ? elapsed_s : 1));
     struct progress_state state = {
@@ -375,8 +375,8 @@ static enum live_outcome conclude(struct live_supervisor *live, struct run_resul
         return live->killed ? LIVE_KILLED : LIVE_INTERRUPTED;
     if (live->failed > 0) {
         size_t used = strlen(report->text);
-        if (live->failed > 1 && used < sizeof report->text)
-            snprintf(report->text + used, sizeof report->text - used, " (and %u more failed)",
+        if (live->failed > 1 && used < sizeof(report->text))
+            snprintf(report->text + used, sizeof(report->text) - used, " (and %u more failed)",
                      live->failed - 1);
         return LIVE_FAILED;
     }
@@ -399,19 +399,18 @@ enum live_outcome live_run(const struct live_run_options *options, struct run_re
     assert(live.count > 0 && live.count <= LIVE_PRODUCERS_MAX);
     *report = (struct live_report){0};
     live.progress = progress_make(options->messages, live.label);
-    live.children = calloc(live.count, sizeof *live.children);
-    struct pollfd *fds = calloc(1 + live.count, sizeof *fds);
+    live.children = calloc(live.count, sizeof(*live.children));
+    struct pollfd *fds = calloc(1 + live.count, sizeof(*fds));
     assert(live.children && fds);
     for (uint32_t i = 0; i < live.count; i++)
         live.children[i] = (struct live_child){.producer = i, .fd = -1};
-    if (raise_descriptors(&live)) {
+    if (raise_descriptors(&live))
         do {
             check_signals(&live);
             start_waiting(&live);
             check_hanging(&live);
             show(&live);
         } while (wait_and_take(&live, fds));
-    }
     progress_clear(&live.progress);
     enum live_outcome outcome = conclude(&live, results);
     for (uint32_t i = 0; i < live.count; i++)

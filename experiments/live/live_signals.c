@@ -22,7 +22,7 @@ void live_signals_open(struct live_signals *signals)
 uint32_t live_signals_take(struct live_signals *signals)
 {
     struct signalfd_siginfo info;
-    while (read(signals->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+    while (read(signals->fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         int64_t now_ns = progress_now_ns();
         if (signals->count == 0 || now_ns - signals->last_ns > LIVE_SIGNALS_BURST_NS) {
             signals->count++;

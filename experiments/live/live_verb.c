@@ -102,7 +102,7 @@ static int plan(struct live_sweep *sweep)
     if (results_open(sweep->cli->db, RESULTS_WRITE, &db, message) != RESULTS_OK)
         return cli_error(CLI_FAILED, "%s", message);
     enum results_error error = RESULTS_OK;
-    sweep->tasks = calloc(count_runs(sweep->experiment), sizeof *sweep->tasks);
+    sweep->tasks = calloc(count_runs(sweep->experiment), sizeof(*sweep->tasks));
     assert(sweep->tasks);
     for (size_t i = 0; i < sweep->experiment->arm_count && error == RESULTS_OK; i++) {
         const struct arm *arm = &sweep->experiment->arms[i];
@@ -155,9 +155,9 @@ static void say_unfinished(const struct live_sweep *sweep, const struct live_tas
     char done[96] = "";
     char choose[2 * CONFIG_NAME_MAX + 64] = "";
     if (sweep->task_count > 1) {
-        snprintf(done, sizeof done, "; %zu of %zu runs are in %.40s (the others: --missing)",
+        snprintf(done, sizeof(done), "; %zu of %zu runs are in %.40s (the others: --missing)",
                  sweep->done, sweep->task_count, sweep->cli->db);
-        snprintf(choose, sizeof choose, " --arm %s --seeds 1 --set seed=%llu", task->arm->name,
+        snprintf(choose, sizeof(choose), " --arm %s --seeds 1 --set seed=%llu", task->arm->name,
                  (unsigned long long)task->seed);
     }
     cli_error(CLI_FAILED,
@@ -183,7 +183,7 @@ static int find_place(struct live_sweep *sweep, const struct live_task *task)
     char error[LIVE_PLACE_TEXT_MAX];
     enum open_result result;
     if (sweep->cli->resume) {
-        snprintf(sweep->url, sizeof sweep->url, "%s", sweep->cli->resume);
+        snprintf(sweep->url, sizeof(sweep->url), "%s", sweep->cli->resume);
         result = live_place_resume(&options, sweep->url, error);
     } else {
         result = live_place_claim(&options, sweep->url, error);
@@ -203,7 +203,7 @@ static int run_task(struct live_sweep *sweep, size_t index)
     if (status != CLI_DONE)
         return status;
     const struct config *config = &task->arm->config;
-    snprintf(name, sizeof name, "%.60s/%.80s seed %llu", sweep->experiment->name, task->arm->name,
+    snprintf(name, sizeof(name), "%.60s/%.80s seed %llu", sweep->experiment->name, task->arm->name,
              (unsigned long long)task->seed);
     progress_duration_text((double)config->run.duration_ns / 1e9, duration);
     fprintf(stderr, "%s: %llu producer%s for %s on %s\n", name,

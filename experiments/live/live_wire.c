@@ -51,7 +51,7 @@ enum live_receive live_wire_receive(int fd, struct live_message *message)
 {
     ssize_t got;
     do {
-        got = recv(fd, message, sizeof *message, MSG_DONTWAIT);
+        got = recv(fd, message, sizeof(*message), MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return LIVE_NOTHING;

@@ -23,7 +23,7 @@ static void values_add(struct values *values, double value)
 {
     if (values->count == values->capacity) {
         values->capacity = 2 * values->capacity + 16;
-        values->items = realloc(values->items, values->capacity * sizeof *values->items);
+        values->items = realloc(values->items, values->capacity * sizeof(*values->items));
         assert(values->items != NULL);
     }
     values->items[values->count++] = value;
@@ -87,7 +87,7 @@ static enum query_error refuse(const struct query_request *request, const char *
 static enum query_error refuse_empty(const struct query_request *request, char *message)
 {
     char what[320];
-    snprintf(what, sizeof what, "no run matches --experiment %.120s --arm %.120s",
+    snprintf(what, sizeof(what), "no run matches --experiment %.120s --arm %.120s",
              request->experiment != NULL ? request->experiment : "*",
              request->arm != NULL ? request->arm : "*");
     return refuse(request, what,
@@ -109,7 +109,7 @@ static bool find_unit(const struct query_request *request, const char *sql, cons
 static void add_mean_columns(struct table *table, const char *name, const char *unit)
 {
     char half[RESULT_NAME_MAX + 8];
-    snprintf(half, sizeof half, "%s_ci95", name);
+    snprintf(half, sizeof(half), "%s_ci95", name);
     table_add_column(table, name, unit, TABLE_PLAIN);
     table_add_column(table, half, unit, TABLE_HALF_WIDTH);
 }
@@ -121,8 +121,7 @@ static void add_mean(struct table *table, const struct values *values)
     table_add_number(table, mean.half_width);
 }
 
-/* ---- summary -----------------------------------------------------------------------------------
- */
+/* ---- summary ---- */
 
 static const char metric_unit_sql[] = "SELECT unit FROM metric WHERE name = ?1 LIMIT 1";
 
@@ -133,10 +132,9 @@ static struct query_request with_usual_metrics(const struct query_request *reque
                                         "age_p99_s", "fairness_jain",  "manifest_bytes"};
     struct query_request filled = *request;
     char unit[RESULT_UNIT_MAX];
-    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
         if (find_unit(request, metric_unit_sql, usual[i], unit))
             filled.metrics[filled.metric_count++] = usual[i];
-    }
     return filled;
 }
 
@@ -151,7 +149,7 @@ static enum query_error add_summary_columns(const struct query_request *request,
     for (size_t i = 0; i < request->metric_count; i++) {
         char unit[RESULT_UNIT_MAX] = "";
         char what[160];
-        snprintf(what, sizeof what, "no metric %.100s", request->metrics[i]);
+        snprintf(what, sizeof(what), "no metric %.100s", request->metrics[i]);
         if (!find_unit(request, metric_unit_sql, request->metrics[i], unit))
             return refuse(request, what, "SELECT DISTINCT name FROM metric ORDER BY 1", message);
         add_mean_columns(table, request->metrics[i], unit);
@@ -213,10 +211,9 @@ enum query_error query_summary(const struct query_request *asked, struct table *
         error = refuse_empty(request, message);
     else if (code == SQLITE_ROW)
         error = add_summary_columns(request, table, message);
-    for (; error == QUERY_OK && code == SQLITE_ROW; code = sqlite3_step(group)) {
+    for (; error == QUERY_OK && code == SQLITE_ROW; code = sqlite3_step(group))
         if (!add_summary_row(request, group, &values, table))
             error = database_failed(request, message);
-    }
     if (error == QUERY_OK && code != SQLITE_DONE)
         error = database_failed(request, message);
     sqlite3_finalize(group);
@@ -224,8 +221,7 @@ enum query_error query_summary(const struct query_request *asked, struct table *
     return error;
 }
 
-/* ---- series ------------------------------------------------------------------------------------
- */
+/* ---- series ---- */
 
 /* One time of one arm, while its seeds are read. */
 struct moment {
@@ -275,7 +271,7 @@ enum query_error query_series(const struct query_request *request, struct table 
         " WHERE name = ?3 ORDER BY experiment, mode, arm_group, sweep_value, arm, t, seed";
     char unit[RESULT_UNIT_MAX] = "";
     char what[160];
-    snprintf(what, sizeof what, "no series %.100s", request->series);
+    snprintf(what, sizeof(what), "no series %.100s", request->series);
     if (!find_unit(request, "SELECT unit FROM series_unit WHERE name = ?1", request->series, unit))
         return refuse(request, what, "SELECT name FROM series_unit ORDER BY 1", message);
     static const char *const names[] = {"experiment", "arm", "mode"};
@@ -305,8 +301,7 @@ enum query_error query_series(const struct query_request *request, struct table 
     return error;
 }
 
-/* ---- free SQL ----------------------------------------------------------------------------------
- */
+/* ---- free SQL ---- */
 
 static int allow_reading(void *context, int action, const char *a, const char *b, const char *c,
                          const char *d)
@@ -372,10 +367,9 @@ enum query_error query_sql(const struct query_request *request, struct table *ta
     int columns = sqlite3_column_count(row);
     for (int i = 0; i < columns; i++)
         table_add_column(table, sqlite3_column_name(row, i), "", TABLE_PLAIN);
-    while ((code = sqlite3_step(row)) == SQLITE_ROW) {
+    while ((code = sqlite3_step(row)) == SQLITE_ROW)
         for (int i = 0; i < columns; i++)
             add_sql_cell(table, row, i);
-    }
     enum query_error error = code == SQLITE_DONE ? QUERY_OK : refuse_sql(request, code, message);
     sqlite3_finalize(row);
     return error;

@@ -27,7 +27,7 @@ static const char *const error_names[] = {
 
 const char *results_error_name(enum results_error error)
 {
-    assert((size_t)error < sizeof error_names / sizeof *error_names);
+    assert((size_t)error < sizeof(error_names) / sizeof(*error_names));
     return error_names[error];
 }
 
@@ -125,7 +125,7 @@ static enum results_error check_directory(const char *path, char *message)
     char directory[PATH_MAX];
     const char *slash = strrchr(path, '/');
     size_t length = slash != NULL ? (size_t)(slash - path) : 0;
-    if (length >= sizeof directory)
+    if (length >= sizeof(directory))
         return say(RESULTS_FAILED, message, path, "the path is too long", "use a shorter one");
     memcpy(directory, path, length);
     directory[length] = '\0';
@@ -189,7 +189,7 @@ static enum results_error check_schema(struct results_db *db, enum results_acces
                    "an SQLite database of another program", "name another file with --db");
     if (version > RESULTS_SCHEMA) {
         char what[96];
-        snprintf(what, sizeof what, "has schema %lld, this program knows up to %d",
+        snprintf(what, sizeof(what), "has schema %lld, this program knows up to %d",
                  (long long)version, RESULTS_SCHEMA);
         return say(RESULTS_NEWER_SCHEMA, message, db->path, what,
                    "use the newer program that wrote it, or another file with --db");
@@ -237,7 +237,7 @@ enum results_error results_open(const char *path, enum results_access access,
         error = check_directory(path, message);
     if (error != RESULTS_OK)
         return error;
-    struct results_db *opened = calloc(1, sizeof *opened);
+    struct results_db *opened = calloc(1, sizeof(*opened));
     assert(opened != NULL);
     opened->path = strdup(path);
     assert(opened->path != NULL);
@@ -285,7 +285,7 @@ static void cpu_model(char *model, size_t capacity)
     if (file == NULL)
         return;
     char line[256];
-    while (model[0] == '\0' && fgets(line, sizeof line, file) != NULL) {
+    while (model[0] == '\0' && fgets(line, sizeof(line), file) != NULL) {
         const char *colon = strchr(line, ':');
         if (colon != NULL && strncmp(line, "model name", 10) == 0) {
             line[strcspn(line, "\n")] = '\0';
@@ -299,9 +299,9 @@ void results_machine_text(char text[256])
 {
     char host[65] = "?";
     char model[128];
-    if (gethostname(host, sizeof host - 1) != 0)
-        snprintf(host, sizeof host, "?");
-    cpu_model(model, sizeof model);
+    if (gethostname(host, sizeof(host) - 1) != 0)
+        snprintf(host, sizeof(host), "?");
+    cpu_model(model, sizeof(model));
     snprintf(text, 256, "%s, %s, %ld cores", host, model[0] != '\0' ? model : "unknown CPU",
              sysconf(_SC_NPROCESSORS_ONLN));
 }

@@ -99,7 +99,7 @@ static bool insert_run(struct results_db *db, const struct results_run *run,
                     " violations, machine) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     char digest[17] = "";
     if (results->digest != 0)
-        snprintf(digest, sizeof digest, "%016llx", (unsigned long long)results->digest);
+        snprintf(digest, sizeof(digest), "%016llx", (unsigned long long)results->digest);
     bind_key(&query, run);
     bind_text(&query, run->arm_group);
     bind_text(&query, run->sweep_key);

@@ -36,7 +36,7 @@ struct statistics_equivalence statistics_equivalence(const double *a, const doub
 {
     assert(margin > 0);
     struct statistics_equivalence result = {.low = NAN, .high = NAN, .p = NAN};
-    double *differences = calloc(count + 1, sizeof *differences);
+    double *differences = calloc(count + 1, sizeof(*differences));
     assert(differences != NULL);
     for (size_t i = 0; i < count; i++)
         differences[i] = a[i] - b[i];
@@ -59,9 +59,9 @@ double statistics_quantile(const double *values, size_t count, double fraction)
     assert(fraction >= 0 && fraction <= 1);
     if (count == 0)
         return NAN;
-    double *sorted = malloc(count * sizeof *sorted);
+    double *sorted = malloc(count * sizeof(*sorted));
     assert(sorted != NULL);
-    memcpy(sorted, values, count * sizeof *sorted);
+    memcpy(sorted, values, count * sizeof(*sorted));
     gsl_sort(sorted, 1, count);
     double quantile = gsl_stats_quantile_from_sorted_data(sorted, 1, count, fraction);
     free(sorted);

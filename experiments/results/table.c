@@ -47,7 +47,7 @@ static char *copy(const char *text)
 
 struct table *table_open(void)
 {
-    struct table *table = calloc(1, sizeof *table);
+    struct table *table = calloc(1, sizeof(*table));
     assert(table != NULL);
     return table;
 }
@@ -71,7 +71,7 @@ void table_add_column(struct table *table, const char *name, const char *unit, e
 {
     assert(table->cell_count == 0);
     assert(role == TABLE_PLAIN || table->column_count > 0);
-    table->columns = realloc(table->columns, (table->column_count + 1) * sizeof *table->columns);
+    table->columns = realloc(table->columns, (table->column_count + 1) * sizeof(*table->columns));
     assert(table->columns != NULL);
     table->columns[table->column_count++] = (struct column){copy(name), copy(unit), role};
 }
@@ -81,7 +81,7 @@ static void add(struct table *table, struct cell cell)
     assert(table->column_count > 0);
     if (table->cell_count == table->cell_capacity) {
         table->cell_capacity = 2 * table->cell_capacity + 64;
-        table->cells = realloc(table->cells, table->cell_capacity * sizeof *table->cells);
+        table->cells = realloc(table->cells, table->cell_capacity * sizeof(*table->cells));
         assert(table->cells != NULL);
     }
     table->cells[table->cell_count++] = cell;
@@ -143,8 +143,7 @@ static void short_number(double value, int digits, char text[NUMBER_MAX])
     snprintf(text, NUMBER_MAX, "%.*f", decimals, value);
 }
 
-/* ---- for people --------------------------------------------------------------------------------
- */
+/* ---- for people ---- */
 
 /* What stands in an aligned cell, the half width beside it included; free it. */
 static char *aligned_text(const struct table *table, size_t row, size_t column)
@@ -158,7 +157,7 @@ static char *aligned_text(const struct table *table, size_t row, size_t column)
     case CELL_MISSING:
         return copy("-");
     case CELL_INTEGER:
-        snprintf(text, sizeof text, "%" PRId64, cell->integer);
+        snprintf(text, sizeof(text), "%" PRId64, cell->integer);
         return copy(text);
     case CELL_NUMBER:
         break;
@@ -170,7 +169,7 @@ static char *aligned_text(const struct table *table, size_t row, size_t column)
         return copy(number);
     char half[NUMBER_MAX];
     short_number(cell_at(table, row, column + 1)->number, 2, half);
-    snprintf(text, sizeof text, "%s +- %s", number, half);
+    snprintf(text, sizeof(text), "%s +- %s", number, half);
     return copy(text);
 }
 
@@ -179,9 +178,9 @@ static char *aligned_title(const struct column *column)
     char text[256];
     bool plain = column->unit[0] == '\0' || strcmp(column->unit, "1") == 0;
     if (plain)
-        snprintf(text, sizeof text, "%s", column->name);
+        snprintf(text, sizeof(text), "%s", column->name);
     else
-        snprintf(text, sizeof text, "%s [%s]", column->name, column->unit);
+        snprintf(text, sizeof(text), "%s [%s]", column->name, column->unit);
     return copy(text);
 }
 
@@ -208,8 +207,8 @@ static void print_aligned(const struct table *table, FILE *stream)
 {
     size_t columns = table->column_count;
     size_t rows = table_row_count(table) + 1;
-    char **texts = calloc(rows * columns, sizeof *texts);
-    int *widths = calloc(columns, sizeof *widths);
+    char **texts = calloc(rows * columns, sizeof(*texts));
+    int *widths = calloc(columns, sizeof(*widths));
     assert(texts != NULL && widths != NULL);
     for (size_t i = 0; i < rows * columns; i++) {
         size_t row = i / columns;
@@ -238,8 +237,7 @@ static void print_aligned(const struct table *table, FILE *stream)
     free(widths);
 }
 
-/* ---- for programs ------------------------------------------------------------------------------
- */
+/* ---- for programs ---- */
 
 static void print_csv_text(const char *text, FILE *stream)
 {

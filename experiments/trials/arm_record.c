@@ -22,7 +22,7 @@ static char *config_text(const struct config *config)
 static bool decides_numbers(const struct option *option)
 {
     static const char *const others[] = {"name", "title", "seed", "seeds"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (strcmp(option->key, others[i]) == 0)
             return false;
     return true;

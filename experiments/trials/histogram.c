@@ -45,11 +45,11 @@ static void include(struct histogram *histogram, uint32_t bucket)
         low = bucket > 8 ? bucket - 8 : 0;
     if (bucket >= high)
         high = bucket + 8 < HISTOGRAM_BUCKETS ? bucket + 8 : HISTOGRAM_BUCKETS;
-    uint64_t *counts = calloc(high - low, sizeof *counts);
+    uint64_t *counts = calloc(high - low, sizeof(*counts));
     assert(counts != NULL);
     if (histogram->size > 0)
         memcpy(counts + (histogram->first - low), histogram->counts,
-               histogram->size * sizeof *counts);
+               histogram->size * sizeof(*counts));
     free(histogram->counts);
     histogram->counts = counts;
     histogram->first = low;

@@ -38,5 +38,5 @@ void producer_options_of(const struct config *config, uint32_t producer, uint64_
         .batch_jitter = config->workload.jitter,
         .uploads_max = (uint32_t)config->commit.uploads_max,
     };
-    memcpy(options->policy_values, config_policy_values(config), sizeof options->policy_values);
+    memcpy(options->policy_values, config_policy_values(config), sizeof(options->policy_values));
 }

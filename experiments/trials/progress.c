@@ -70,14 +70,14 @@ void progress_show(struct progress *progress, const struct progress_state *state
     if (state->eta_s >= 0) {
         char duration[32];
         progress_duration_text(state->eta_s, duration);
-        snprintf(eta, sizeof eta, "about %s left", duration);
+        snprintf(eta, sizeof(eta), "about %s left", duration);
     }
     char failed[32] = "";
     if (state->failed > 0)
-        snprintf(failed, sizeof failed, ", %zu failed", state->failed);
+        snprintf(failed, sizeof(failed), ", %zu failed", state->failed);
     double percent = state->total > 0 ? 100.0 * (double)state->done / (double)state->total : 100;
     char line[LINE_MAX_BYTES];
-    snprintf(line, sizeof line, "%s: %zu of %zu %s (%.0f %%)%s, %s", progress->label, state->done,
+    snprintf(line, sizeof(line), "%s: %zu of %zu %s (%.0f %%)%s, %s", progress->label, state->done,
              state->total, progress->unit != NULL ? progress->unit : "runs", percent, failed, eta);
     if (progress->terminal)
         fprintf(progress->stream, "\r%.*s\033[K", columns_of(progress->stream), line);

@@ -28,7 +28,7 @@ struct recorder *recorder_open(const struct recorder_options *options)
     assert(options->warmup_ns >= 0 && options->warmup_ns < options->duration_ns);
     assert(options->fairness_window_ns >= 0);
     assert(options->producers > 0);
-    struct recorder *recorder = allocate(1, sizeof *recorder);
+    struct recorder *recorder = allocate(1, sizeof(*recorder));
     recorder->options = *options;
     recorder->end_ns = options->start_ns + options->duration_ns;
     recorder->bin_count = bins_in(options->duration_ns, options->bin_ns);
@@ -37,10 +37,10 @@ struct recorder *recorder_open(const struct recorder_options *options)
     recorder->current_start_ns = options->start_ns;
     recorder->current_end_ns = options->start_ns; /* empty: the first event finds its bin */
     recorder->latest_ns = options->start_ns;
-    recorder->bins = allocate(recorder->bin_count, sizeof *recorder->bins);
+    recorder->bins = allocate(recorder->bin_count, sizeof(*recorder->bins));
     recorder->committed =
-        allocate((size_t)recorder->bin_count * options->producers, sizeof *recorder->committed);
-    recorder->producers = allocate(options->producers, sizeof *recorder->producers);
+        allocate((size_t)recorder->bin_count * options->producers, sizeof(*recorder->committed));
+    recorder->producers = allocate(options->producers, sizeof(*recorder->producers));
     for (uint32_t i = 0; i < options->producers; i++)
         recorder->producers[i].oldest_invisible_ns = TIME_NEVER;
     return recorder;
@@ -164,7 +164,7 @@ static void on_ended(void *context, uint32_t producer, enum producer_end end, co
     if (end == PRODUCER_STOPPED)
         return;
     if (recorder->failed_producers++ == 0)
-        snprintf(recorder->failure, sizeof recorder->failure, "producer %u: %s", producer, text);
+        snprintf(recorder->failure, sizeof(recorder->failure), "producer %u: %s", producer, text);
 }
 
 struct producer_observer recorder_observer(struct recorder *recorder)

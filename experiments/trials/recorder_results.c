@@ -28,8 +28,8 @@ struct sink {
 static void add(const struct sink *sink, const char *name, const char *unit, double value)
 {
     char full[RESULT_NAME_MAX];
-    int length = snprintf(full, sizeof full, "%s%s", name, sink->suffix);
-    assert(length > 0 && (size_t)length < sizeof full);
+    int length = snprintf(full, sizeof(full), "%s%s", name, sink->suffix);
+    assert(length > 0 && (size_t)length < sizeof(full));
     run_results_add_metric(sink->results, full, unit, value);
 }
 
@@ -71,7 +71,7 @@ static struct span span_of(const struct recorder *recorder, uint32_t first, uint
     assert(first < last && last <= recorder->bin_count);
     struct span span = {0};
     uint32_t producers = recorder->options.producers;
-    memset(bytes, 0, producers * sizeof *bytes);
+    memset(bytes, 0, producers * sizeof(*bytes));
     for (uint32_t bin = first; bin < last; bin++) {
         recorder_add_sums(&span.sums, &recorder->bins[bin].sums);
         histogram_merge(&span.age, &recorder->bins[bin].age);
@@ -110,9 +110,9 @@ static void add_requests(const struct recorder *recorder, const struct sink *sin
     for (int verb = 0; verb < STORE_VERB_COUNT; verb++) {
         char name[RESULT_NAME_MAX];
         const char *verb_name = store_verb_name((enum store_verb)verb);
-        snprintf(name, sizeof name, "requests_%s", verb_name);
+        snprintf(name, sizeof(name), "requests_%s", verb_name);
         add(sink, name, "1", (double)sums->requests[verb]);
-        snprintf(name, sizeof name, "bytes_%s", verb_name);
+        snprintf(name, sizeof(name), "bytes_%s", verb_name);
         add(sink, name, "B", (double)sums->request_bytes[verb]);
         dollars += (double)sums->requests[verb] / 1000 * recorder->options.price_per_1000[verb];
     }
@@ -191,7 +191,7 @@ static void add_hours(const struct recorder *recorder, struct sink *sink, double
         if (first >= last)
             continue;
         struct span span = span_of(recorder, first, last, bytes);
-        snprintf(sink->suffix, sizeof sink->suffix, "_h%d", (int)hour);
+        snprintf(sink->suffix, sizeof(sink->suffix), "_h%d", (int)hour);
         add_span(sink, &span);
         histogram_deinit(&span.age);
     }
@@ -248,7 +248,7 @@ static void add_fairness(const struct recorder *recorder, double *bytes,
 {
     uint32_t producers = recorder->options.producers;
     uint32_t window = fairness_bins(recorder);
-    memset(bytes, 0, producers * sizeof *bytes);
+    memset(bytes, 0, producers * sizeof(*bytes));
     for (uint32_t bin = 0; bin < recorder->bin_count; bin++) {
         const uint64_t *enters = recorder->committed + (size_t)bin * producers;
         for (uint32_t i = 0; i < producers; i++)
@@ -268,7 +268,7 @@ static void add_fairness(const struct recorder *recorder, double *bytes,
 
 void recorder_results(const struct recorder *recorder, struct run_results *results)
 {
-    double *bytes = calloc(recorder->options.producers, sizeof *bytes);
+    double *bytes = calloc(recorder->options.producers, sizeof(*bytes));
     assert(bytes != NULL);
     struct sink sink = {.results = results};
     add_whole(recorder, &sink, bytes);

@@ -79,7 +79,7 @@ static struct header header_of(const struct recorder *recorder)
         .producers = recorder->options.producers,
         .failed_producers = recorder->failed_producers,
     };
-    memcpy(header.failure, recorder->failure, sizeof header.failure);
+    memcpy(header.failure, recorder->failure, sizeof(header.failure));
     return header;
 }
 
@@ -92,7 +92,7 @@ uint8_t *recorder_serialize(const struct recorder *recorder, size_t *size)
         header.size += (2 + histogram_at(recorder, i)->size) * sizeof(uint64_t);
     uint8_t *bytes = malloc(header.size);
     assert(bytes != NULL);
-    uint8_t *to = bytes + sizeof header;
+    uint8_t *to = bytes + sizeof(header);
     for (uint32_t i = 0; i < recorder->bin_count; i++)
         to = put(to, &recorder->bins[i].sums, sizeof(struct recorder_sums));
     size_t cells = (size_t)recorder->bin_count * recorder->options.producers;
@@ -100,18 +100,18 @@ uint8_t *recorder_serialize(const struct recorder *recorder, size_t *size)
     for (uint32_t i = 0; i < recorder->options.producers; i++) {
         struct wire_producer producer = {recorder->producers[i].oldest_invisible_ns,
                                          recorder->producers[i].invisible_bytes};
-        to = put(to, &producer, sizeof producer);
+        to = put(to, &producer, sizeof(producer));
     }
     for (size_t i = 0; i < histograms; i++) {
         const struct histogram *histogram = histogram_at(recorder, i);
         uint64_t range[2] = {histogram->first, histogram->size};
-        to = put(to, range, sizeof range);
+        to = put(to, range, sizeof(range));
         to = put(to, histogram->counts, histogram->size * sizeof(uint64_t));
     }
     assert(to == bytes + header.size);
-    memcpy(bytes, &header, sizeof header);
+    memcpy(bytes, &header, sizeof(header));
     header.checksum = XXH3_64bits(bytes + checksum_start(), header.size - checksum_start());
-    memcpy(bytes, &header, sizeof header);
+    memcpy(bytes, &header, sizeof(header));
     *size = header.size;
     return bytes;
 }
@@ -123,17 +123,17 @@ static bool take_histograms(const uint8_t *from, const uint8_t *end, size_t coun
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t range[2];
-        if ((size_t)(end - from) < sizeof range)
+        if ((size_t)(end - from) < sizeof(range))
             return false;
-        memcpy(range, from, sizeof range);
-        from += sizeof range;
+        memcpy(range, from, sizeof(range));
+        from += sizeof(range);
         if (range[0] >= HISTOGRAM_BUCKETS || range[1] > HISTOGRAM_BUCKETS - range[0])
             return false;
         if ((size_t)(end - from) / sizeof(uint64_t) < range[1])
             return false;
         for (uint64_t j = 0; j < range[1]; j++, from += sizeof(uint64_t)) {
             uint64_t number;
-            memcpy(&number, from, sizeof number);
+            memcpy(&number, from, sizeof(number));
             if (number > UINT64_MAX / HISTOGRAM_BUCKETS / 4)
                 return false;
             if (recorder != NULL)
@@ -159,7 +159,7 @@ static enum recorder_merge_error check(const struct recorder *recorder, const ui
         return RECORDER_OTHER_OPTIONS;
     size_t fixed = fixed_bytes(recorder);
     if (size < fixed || header->failed_producers > header->producers ||
-        memchr(header->failure, '\0', sizeof header->failure) == NULL ||
+        memchr(header->failure, '\0', sizeof(header->failure)) == NULL ||
         !take_histograms(bytes + fixed, bytes + size, histogram_count(recorder), NULL))
         return RECORDER_BAD_FIELD;
     return RECORDER_MERGED;
@@ -170,8 +170,8 @@ static const uint8_t *add_producers(struct recorder *recorder, const uint8_t *fr
     for (uint32_t i = 0; i < recorder->options.producers; i++) {
         struct recorder_producer *into = &recorder->producers[i];
         struct wire_producer producer;
-        memcpy(&producer, from, sizeof producer);
-        from += sizeof producer;
+        memcpy(&producer, from, sizeof(producer));
+        from += sizeof(producer);
         if (producer.oldest_invisible_ns < into->oldest_invisible_ns)
             into->oldest_invisible_ns = producer.oldest_invisible_ns;
         into->invisible_bytes += producer.invisible_bytes;
@@ -183,29 +183,29 @@ enum recorder_merge_error recorder_merge(struct recorder *recorder, const uint8_
                                          size_t size)
 {
     struct header header;
-    if (size < sizeof header)
+    if (size < sizeof(header))
         return RECORDER_TRUNCATED;
-    memcpy(&header, bytes, sizeof header);
+    memcpy(&header, bytes, sizeof(header));
     enum recorder_merge_error error = check(recorder, bytes, size, &header);
     if (error != RECORDER_MERGED)
         return error;
-    const uint8_t *from = bytes + sizeof header;
+    const uint8_t *from = bytes + sizeof(header);
     for (uint32_t i = 0; i < recorder->bin_count; i++, from += sizeof(struct recorder_sums)) {
         struct recorder_sums sums;
-        memcpy(&sums, from, sizeof sums);
+        memcpy(&sums, from, sizeof(sums));
         recorder_add_sums(&recorder->bins[i].sums, &sums);
     }
     size_t cells = (size_t)recorder->bin_count * recorder->options.producers;
     for (size_t i = 0; i < cells; i++, from += sizeof(uint64_t)) {
         uint64_t committed;
-        memcpy(&committed, from, sizeof committed);
+        memcpy(&committed, from, sizeof(committed));
         recorder->committed[i] += committed;
     }
     from = add_producers(recorder, from);
     bool taken = take_histograms(from, bytes + size, histogram_count(recorder), recorder);
     assert(taken);
     if (recorder->failed_producers == 0)
-        memcpy(recorder->failure, header.failure, sizeof recorder->failure);
+        memcpy(recorder->failure, header.failure, sizeof(recorder->failure));
     recorder->failed_producers += (uint32_t)header.failed_producers;
     return RECORDER_MERGED;
 }
@@ -217,6 +217,6 @@ const char *recorder_merge_text(enum recorder_merge_error error)
         RECORDER_MERGES(X)
 #undef X
     };
-    assert((size_t)error < sizeof texts / sizeof *texts);
+    assert((size_t)error < sizeof(texts) / sizeof(*texts));
     return texts[error];
 }

@@ -29,19 +29,18 @@ void run_results_add_metric(struct run_results *results, const char *name, const
     assert(isfinite(value));
     assert(run_results_metric(results, name) == NULL);
     results->metrics = grow(results->metrics, results->metric_count, &results->metric_capacity,
-                            sizeof *results->metrics);
+                            sizeof(*results->metrics));
     struct result_metric *metric = &results->metrics[results->metric_count++];
-    copy_text(metric->name, name, sizeof metric->name);
-    copy_text(metric->unit, unit, sizeof metric->unit);
+    copy_text(metric->name, name, sizeof(metric->name));
+    copy_text(metric->unit, unit, sizeof(metric->unit));
     metric->value = value;
 }
 
 static struct result_series *find_series(const struct run_results *results, const char *name)
 {
-    for (size_t i = results->series_count; i > 0; i--) {
+    for (size_t i = results->series_count; i > 0; i--)
         if (strcmp(results->series[i - 1].name, name) == 0)
             return &results->series[i - 1];
-    }
     return NULL;
 }
 
@@ -49,11 +48,11 @@ static struct result_series *add_series(struct run_results *results, const char 
                                         const char *unit)
 {
     results->series = grow(results->series, results->series_count, &results->series_capacity,
-                           sizeof *results->series);
+                           sizeof(*results->series));
     struct result_series *series = &results->series[results->series_count++];
     *series = (struct result_series){0};
-    copy_text(series->name, name, sizeof series->name);
-    copy_text(series->unit, unit, sizeof series->unit);
+    copy_text(series->name, name, sizeof(series->name));
+    copy_text(series->unit, unit, sizeof(series->unit));
     return series;
 }
 
@@ -68,16 +67,15 @@ void run_results_add_point(struct run_results *results, const char *name, const 
     assert(strcmp(series->unit, unit) == 0);
     assert(series->point_count == 0 || series->points[series->point_count - 1].t_s < point.t_s);
     series->points =
-        grow(series->points, series->point_count, &series->point_capacity, sizeof *series->points);
+        grow(series->points, series->point_count, &series->point_capacity, sizeof(*series->points));
     series->points[series->point_count++] = point;
 }
 
 const struct result_metric *run_results_metric(const struct run_results *results, const char *name)
 {
-    for (size_t i = 0; i < results->metric_count; i++) {
+    for (size_t i = 0; i < results->metric_count; i++)
         if (strcmp(results->metrics[i].name, name) == 0)
             return &results->metrics[i];
-    }
     return NULL;
 }
 

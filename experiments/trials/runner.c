@@ -71,7 +71,7 @@ bool runner_interrupted(void)
 unsigned runner_cores(void)
 {
     cpu_set_t cores;
-    if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) > 0)
+    if (sched_getaffinity(0, sizeof(cores), &cores) == 0 && CPU_COUNT(&cores) > 0)
         return (unsigned)CPU_COUNT(&cores);
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (unsigned)online : 1;
@@ -217,7 +217,7 @@ static bool keep(struct runner *runner, struct task *task, struct runner_report 
         return false;
     report->summary.done++;
     if (task->results.violations > 0) {
-        snprintf(task->error, sizeof task->error, "the checkers found %llu violations",
+        snprintf(task->error, sizeof(task->error), "the checkers found %llu violations",
                  (unsigned long long)task->results.violations);
         runner_report_failure(report, task->trial, task->error);
     }
@@ -272,7 +272,7 @@ static void run_tasks(struct runner *runner, struct runner_report *report)
     runner->unwritten_max = (size_t)jobs * UNWRITTEN_PER_JOB;
     unsigned started = start_workers(runner, threads, jobs);
     if (started == 0)
-        snprintf(report->database, sizeof report->database,
+        snprintf(report->database, sizeof(report->database),
                  "no thread could be started; allow more processes (ulimit -u), and start again");
     else
         supervise(runner, report);
@@ -284,9 +284,9 @@ static void run_tasks(struct runner *runner, struct runner_report *report)
 static enum results_error plan(struct runner *runner, const struct trial *trials, size_t count,
                                struct runner_report *report)
 {
-    struct results_run *runs = calloc(count, sizeof *runs);
-    runner->tasks = calloc(count, sizeof *runner->tasks);
-    runner->estimates = calloc(count, sizeof *runner->estimates);
+    struct results_run *runs = calloc(count, sizeof(*runs));
+    runner->tasks = calloc(count, sizeof(*runner->tasks));
+    runner->estimates = calloc(count, sizeof(*runner->estimates));
     assert(runs != NULL && runner->tasks != NULL && runner->estimates != NULL);
     enum results_error error = RESULTS_OK;
     for (size_t i = 0; i < count && error == RESULTS_OK; i++) {

@@ -11,10 +11,9 @@
 size_t runner_estimate_find(struct runner_estimate *estimates, size_t *count,
                             const struct runner_arm *arm)
 {
-    for (size_t i = *count; i > 0; i--) {
+    for (size_t i = *count; i > 0; i--)
         if (estimates[i - 1].arm == arm)
             return i - 1;
-    }
     estimates[*count] = (struct runner_estimate){.arm = arm};
     return (*count)++;
 }
@@ -56,7 +55,7 @@ void runner_report_failure(struct runner_report *report, const struct trial *tri
     if (report->failure_count == report->failure_capacity) {
         report->failure_capacity = 2 * report->failure_capacity + 8;
         report->failures =
-            realloc(report->failures, report->failure_capacity * sizeof *report->failures);
+            realloc(report->failures, report->failure_capacity * sizeof(*report->failures));
         assert(report->failures != NULL);
     }
     char *copy = strdup(text[0] != '\0' ? text : "failed without saying why");
@@ -75,12 +74,11 @@ static void print_quoted(FILE *stream, const char *text)
         return;
     }
     fputc('\'', stream);
-    for (; *text != '\0'; text++) {
+    for (; *text != '\0'; text++)
         if (*text == '\'')
             fputs("'\\''", stream);
         else
             fputc(*text, stream);
-    }
     fputc('\'', stream);
 }
 

@@ -105,8 +105,8 @@ int simulate_experiment(const struct experiment *experiment, const struct simula
     size_t count = 0;
     for (size_t i = 0; i < experiment->arm_count; i++)
         count += seeds_of(&experiment->arms[i].config, options);
-    struct trial *trials = calloc(count, sizeof *trials);
-    struct arm_record *arms = calloc(experiment->arm_count, sizeof *arms);
+    struct trial *trials = calloc(count, sizeof(*trials));
+    struct arm_record *arms = calloc(experiment->arm_count, sizeof(*arms));
     assert(trials && arms);
     size_t next = 0;
     for (size_t i = 0; i < experiment->arm_count; i++) {

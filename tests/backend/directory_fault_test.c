@@ -131,10 +131,9 @@ static void remove_temps(const char *scratch)
     snprintf(folder, sizeof(folder), "%s/%s", scratch, DIRECTORY_TEMP_FOLDER);
     DIR *dir = opendir(folder);
     assert(dir != NULL);
-    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir))
         if (entry->d_type == DT_REG)
             unlinkat(dirfd(dir), entry->d_name, 0);
-    }
     closedir(dir);
 }
 

@@ -21,7 +21,7 @@ struct manifest *chain_append(struct manifest *base, struct random_stream *strea
                                              .epoch = change.state.epoch,
                                              .incarnation = change.state.incarnation,
                                              .attempt = random_next(stream)};
-    struct manifest_entry *list = calloc(entries + 1, sizeof *list);
+    struct manifest_entry *list = calloc(entries + 1, sizeof(*list));
     assert(list);
     for (size_t i = 0; i < entries; i++) {
         list[i].tgb_bytes = random_next(stream) >> 30;
@@ -76,7 +76,7 @@ static void collect(uint64_t step, const struct manifest_entry *entry, void *con
 static struct collect entries_of(const struct manifest *manifest)
 {
     struct collect into = {.next_step = manifest->first_step, .dense = true};
-    into.entries = calloc(manifest_live_entries(manifest) + 1, sizeof *into.entries);
+    into.entries = calloc(manifest_live_entries(manifest) + 1, sizeof(*into.entries));
     assert(into.entries);
     manifest_visit_entries(manifest, 0, collect, &into);
     return into;
@@ -85,7 +85,7 @@ static struct collect entries_of(const struct manifest *manifest)
 bool chain_equal(const struct manifest *a, const struct manifest *b)
 {
     bool equal = a->entry_bytes == b->entry_bytes && a->version == b->version &&
-                 memcmp(&a->author, &b->author, sizeof a->author) == 0 &&
+                 memcmp(&a->author, &b->author, sizeof(a->author)) == 0 &&
                  a->base_version == b->base_version && a->base_checksum == b->base_checksum &&
                  a->first_step == b->first_step && a->next_step == b->next_step &&
                  manifest_state_count(a) == manifest_state_count(b);
@@ -96,7 +96,7 @@ bool chain_equal(const struct manifest *a, const struct manifest *b)
     struct collect right = entries_of(b);
     equal = equal && left.dense && right.dense && left.count == right.count &&
             left.count == manifest_live_entries(a) &&
-            memcmp(left.entries, right.entries, left.count * sizeof *left.entries) == 0;
+            memcmp(left.entries, right.entries, left.count * sizeof(*left.entries)) == 0;
     free(left.entries);
     free(right.entries);
     return equal;

@@ -92,7 +92,7 @@ static void damaged_manifest_is_an_error_that_names_it(void)
     bench_open(&bench, true);
     uint8_t junk[200] = "LKSMANIF";
     name_version(bench.op.key, 5);
-    struct body body = {.kind = BODY_BYTES, .bytes = sizeof junk, .data = junk};
+    struct body body = {.kind = BODY_BYTES, .bytes = sizeof(junk), .data = junk};
     CU_ASSERT_TRUE(scripted_store_create(bench.store, bench.op.key, &body));
     CU_ASSERT_EQUAL(perform(&bench, STORE_GET, (struct body){0}), STORE_FAILED);
     CU_ASSERT_PTR_NOT_NULL(strstr(bench.op.error, bench.op.key));
@@ -128,7 +128,7 @@ static void listings_pass_through(void)
     static struct bench bench;
     bench_open(&bench, true);
     scripted_store_raise_floor(bench.store, (struct floor){.version = 3, .step = 4});
-    memcpy(bench.op.key, NAME_MANIFEST_PREFIX, sizeof NAME_MANIFEST_PREFIX);
+    memcpy(bench.op.key, NAME_MANIFEST_PREFIX, sizeof(NAME_MANIFEST_PREFIX));
     bench.op.list_keys_max = 10;
     for (int i = 0; i < 3; i++) {
         CU_ASSERT_EQUAL(perform(&bench, STORE_LIST, (struct body){0}), STORE_OK);

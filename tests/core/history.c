@@ -13,13 +13,13 @@ void history_problem(struct history *history, const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(history->problem, sizeof history->problem, format, arguments);
+    vsnprintf(history->problem, sizeof(history->problem), format, arguments);
     va_end(arguments);
 }
 
 static bool same(const struct incarnation *a, const struct incarnation *b)
 {
-    return memcmp(a, b, sizeof *a) == 0;
+    return memcmp(a, b, sizeof(*a)) == 0;
 }
 
 uint64_t history_versions_of(const struct history *history, const struct incarnation *incarnation)
@@ -80,7 +80,7 @@ static void check_entry(uint64_t step, const struct manifest_entry *entry, void 
     struct stream *stream = &history->streams[entry->tgb.producer];
     if (stream->count == stream->capacity) {
         stream->capacity = stream->capacity ? 2 * stream->capacity : 64;
-        stream->batches = realloc(stream->batches, stream->capacity * sizeof *stream->batches);
+        stream->batches = realloc(stream->batches, stream->capacity * sizeof(*stream->batches));
         assert(stream->batches);
     }
     stream->batches[stream->count++] = (struct committed_batch){
@@ -93,7 +93,7 @@ static void check_states(struct history *history, const struct manifest *manifes
     for (uint32_t i = 0; i < manifest_state_count(base); i++) {
         const struct producer_state *old = manifest_state_at(base, i);
         const struct producer_state *new = manifest_state_find(manifest, old->producer);
-        if (!new || (old->producer != manifest->author.producer && memcmp(old, new, sizeof *old)))
+        if (!new || (old->producer != manifest->author.producer && memcmp(old, new, sizeof(*old))))
             history_problem(history, "version %" PRIu64 " changed producer %" PRIu32 "'s state",
                             manifest->version, old->producer);
     }

@@ -20,7 +20,7 @@ static struct encoded encode(const struct manifest *manifest)
     assert(encoded.data);
     uint64_t checksum = manifest_encode(manifest, encoded.data);
     uint64_t trailer;
-    memcpy(&trailer, encoded.data + encoded.bytes - sizeof trailer, sizeof trailer);
+    memcpy(&trailer, encoded.data + encoded.bytes - sizeof(trailer), sizeof(trailer));
     CU_ASSERT_EQUAL(trailer, checksum);
     return encoded;
 }
@@ -108,7 +108,7 @@ static void every_flipped_bit_is_refused(void)
 static void seal(struct encoded encoded)
 {
     uint64_t checksum = XXH3_64bits(encoded.data, encoded.bytes - MANIFEST_TRAILER_BYTES);
-    memcpy(encoded.data + encoded.bytes - MANIFEST_TRAILER_BYTES, &checksum, sizeof checksum);
+    memcpy(encoded.data + encoded.bytes - MANIFEST_TRAILER_BYTES, &checksum, sizeof(checksum));
 }
 
 /* Damage under a valid checksum: refused, or a manifest that encodes to just these bytes. */

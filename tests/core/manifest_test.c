@@ -15,10 +15,10 @@ static void genesis_is_fixed(void)
     struct manifest *a = manifest_genesis(ENTRY_BYTES);
     struct manifest *b = manifest_genesis(ENTRY_BYTES);
     uint8_t left[MANIFEST_HEADER_BYTES + MANIFEST_TRAILER_BYTES];
-    uint8_t right[sizeof left];
-    CU_ASSERT_EQUAL(manifest_encoded_bytes(a), sizeof left);
+    uint8_t right[sizeof(left)];
+    CU_ASSERT_EQUAL(manifest_encoded_bytes(a), sizeof(left));
     CU_ASSERT_EQUAL(manifest_encode(a, left), manifest_encode(b, right));
-    CU_ASSERT_EQUAL(memcmp(left, right, sizeof left), 0);
+    CU_ASSERT_EQUAL(memcmp(left, right, sizeof(left)), 0);
     CU_ASSERT_EQUAL(manifest_live_entries(a), 0);
     CU_ASSERT_EQUAL(manifest_active_producers(a, 10), 0);
     CU_ASSERT_PTR_NULL(manifest_state_find(a, 0));

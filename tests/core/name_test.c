@@ -52,10 +52,10 @@ static void names_round_trip(void)
                                 .producer = (uint32_t)any(&stream),
                                 .epoch = (uint32_t)any(&stream)};
         struct tgb_name parsed_name;
-        memset(&parsed_name, 0, sizeof parsed_name);
+        memset(&parsed_name, 0, sizeof(parsed_name));
         name_tgb(key, &name);
         CU_ASSERT_TRUE(name_parse_tgb(key, &parsed_name));
-        CU_ASSERT(memcmp(&name, &parsed_name, sizeof name) == 0);
+        CU_ASSERT(memcmp(&name, &parsed_name, sizeof(name)) == 0);
     }
 }
 

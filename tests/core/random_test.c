@@ -67,7 +67,7 @@ static void incarnations_differ(void)
     struct incarnation last = random_incarnation(&stream);
     for (int i = 0; i < 1000; i++) {
         struct incarnation next = random_incarnation(&stream);
-        CU_ASSERT_NOT_EQUAL(memcmp(&last, &next, sizeof last), 0);
+        CU_ASSERT_NOT_EQUAL(memcmp(&last, &next, sizeof(last)), 0);
         last = next;
     }
 }

@@ -54,7 +54,7 @@ struct scripted_store {
     uint64_t requests_of[REQUEST_KIND_COUNT];
 };
 
-/* Objects. */
+/* ---- objects ---- */
 
 static size_t lower_bound(const struct scripted_store *store, const char *key)
 {
@@ -107,8 +107,8 @@ bool scripted_store_create(struct scripted_store *store, const char *key, const 
         store->objects = realloc(store->objects, store->capacity * sizeof(struct object *));
         assert(store->objects);
     }
-    struct object *object = malloc(sizeof *object);
-    assert(object && strlen(key) < sizeof object->key);
+    struct object *object = malloc(sizeof(*object));
+    assert(object && strlen(key) < sizeof(object->key));
     memcpy(object->key, key, strlen(key) + 1);
     object->body = body_copy_range(body, 0, 0);
     memmove(store->objects + index + 1, store->objects + index,
@@ -200,7 +200,7 @@ void scripted_store_delete_below_floor(struct scripted_store *store)
     }
 }
 
-/* Requests. */
+/* ---- requests ---- */
 
 static enum request_kind kind_of(const struct store_op *op)
 {
@@ -244,7 +244,7 @@ static void consult_script(struct scripted_store *store, struct request *request
         request->rule = *rule;
         request->ruled = true;
         if (rule->times > 0 && --rule->times == 0) {
-            memmove(rule, rule + 1, (store->rule_count - i - 1) * sizeof *rule);
+            memmove(rule, rule + 1, (store->rule_count - i - 1) * sizeof(*rule));
             store->rule_count--;
         }
         return;
@@ -376,11 +376,10 @@ static void answer(struct request *request)
             request_free(request);
         return;
     }
-    if (late) {
+    if (late)
         request->op = NULL;
-    } else {
+    else
         request_free(request);
-    }
     op->done(op, op->context);
 }
 
@@ -429,7 +428,7 @@ static void port_submit(struct store *base, struct store_op *op)
     struct scripted_store *store = port->owner;
     for (const struct request *r = store->requests; r; r = r->next)
         assert(r->op != op || r->port->cut); /* one at a time */
-    struct request *request = calloc(1, sizeof *request);
+    struct request *request = calloc(1, sizeof(*request));
     assert(request);
     timer_init(&request->timer, request_fired, request);
     request->owner = store;
@@ -437,7 +436,7 @@ static void port_submit(struct store *base, struct store_op *op)
     request->op = op;
     request->verb = op->verb;
     request->kind = kind_of(op);
-    memcpy(request->key, op->key, sizeof request->key);
+    memcpy(request->key, op->key, sizeof(request->key));
     request->body = body_copy_range(&op->body, 0, 0);
     store->requests_of[ANY_REQUEST]++;
     if (request->kind != ANY_REQUEST)
@@ -461,7 +460,7 @@ static const struct store_ops port_ops = {.submit = port_submit, .close = port_c
 
 struct scripted_store *scripted_store_open(struct manual_loop *loop, int64_t latency_ns)
 {
-    struct scripted_store *store = calloc(1, sizeof *store);
+    struct scripted_store *store = calloc(1, sizeof(*store));
     assert(store);
     store->loop = loop;
     store->latency_ns = latency_ns;

@@ -31,13 +31,13 @@ static void older_tables_stay_as_they_were(void)
 {
     struct state_table *tables[TABLES] = {state_table_make(NULL, 0)};
     struct random_stream stream = random_stream_make(1, 1);
-    memset(expected, 0, sizeof expected);
+    memset(expected, 0, sizeof(expected));
     for (uint32_t i = 1; i < TABLES; i++) {
         uint32_t base = (uint32_t)(random_next(&stream) % i);
         uint32_t producer = (uint32_t)(random_next(&stream) % PRODUCERS);
         struct producer_state state = {.producer = 3 * producer, .epoch = i};
         tables[i] = state_table_with(tables[base], &state);
-        memcpy(expected[i], expected[base], sizeof expected[i]);
+        memcpy(expected[i], expected[base], sizeof(expected[i]));
         expected[i][producer] = i;
     }
     for (uint32_t i = 0; i < TABLES; i++)

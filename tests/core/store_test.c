@@ -60,17 +60,17 @@ static void page_holds_what_was_added_over_reuse(void)
     for (int round = 0; round < 3; round++) {
         char key[STORE_KEY_MAX];
         for (uint64_t i = 0; i < STORE_LIST_KEYS_MAX; i++) {
-            snprintf(key, sizeof key, "%d/%0*d", round, 1 + (int)i % 150, (int)i);
+            snprintf(key, sizeof(key), "%d/%0*d", round, 1 + (int)i % 150, (int)i);
             list_page_add(&op.page, key, i);
         }
         CU_ASSERT_EQUAL(op.page.count, STORE_LIST_KEYS_MAX);
         for (uint64_t i = 0; i < STORE_LIST_KEYS_MAX; i++) {
-            snprintf(key, sizeof key, "%d/%0*d", round, 1 + (int)i % 150, (int)i);
+            snprintf(key, sizeof(key), "%d/%0*d", round, 1 + (int)i % 150, (int)i);
             CU_ASSERT_STRING_EQUAL(list_page_key(&op.page, i), key);
             CU_ASSERT_EQUAL(op.page.object_bytes[i], i);
         }
         op.page.truncated = true;
-        snprintf(op.error, sizeof op.error, "something");
+        snprintf(op.error, sizeof(op.error), "something");
         store_op_release(&op);
         CU_ASSERT(op.page.count == 0 && !op.page.truncated && op.error[0] == '\0');
     }

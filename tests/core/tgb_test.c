@@ -19,7 +19,7 @@ static void any_part_equals_that_part_of_the_whole(void)
         uint64_t count = random_next(&stream) % (BYTES - offset + 1);
         if (i % 2)
             count %= 20;
-        memset(part, 0xee, sizeof part);
+        memset(part, 0xee, sizeof(part));
         tgb_payload_fill(3, 17, offset, count, part);
         CU_ASSERT_EQUAL(memcmp(part, whole + offset, count), 0);
         CU_ASSERT(count == BYTES || part[count] == 0xee);
@@ -30,11 +30,11 @@ static void producers_and_sequences_differ(void)
 {
     uint8_t a[64];
     uint8_t b[64];
-    tgb_payload_fill(3, 17, 0, sizeof a, a);
-    tgb_payload_fill(3, 18, 0, sizeof b, b);
-    CU_ASSERT_NOT_EQUAL(memcmp(a, b, sizeof a), 0);
-    tgb_payload_fill(17, 3, 0, sizeof b, b);
-    CU_ASSERT_NOT_EQUAL(memcmp(a, b, sizeof a), 0);
+    tgb_payload_fill(3, 17, 0, sizeof(a), a);
+    tgb_payload_fill(3, 18, 0, sizeof(b), b);
+    CU_ASSERT_NOT_EQUAL(memcmp(a, b, sizeof(a)), 0);
+    tgb_payload_fill(17, 3, 0, sizeof(b), b);
+    CU_ASSERT_NOT_EQUAL(memcmp(a, b, sizeof(a)), 0);
 }
 
 static void check_finds_the_first_difference(void)

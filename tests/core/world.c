@@ -83,12 +83,12 @@ static void on_ended(void *context, uint32_t producer, enum producer_end end, co
     assert(!machine->ended);
     machine->ended = true;
     machine->end = end;
-    snprintf(machine->end_text, sizeof machine->end_text, "%s", text);
+    snprintf(machine->end_text, sizeof(machine->end_text), "%s", text);
 }
 
 struct world *world_open(uint64_t seed)
 {
-    struct world *world = calloc(1, sizeof *world);
+    struct world *world = calloc(1, sizeof(*world));
     assert(world);
     manual_loop_init(&world->loop);
     world->store = scripted_store_open(&world->loop, LATENCY_NS);
@@ -136,7 +136,7 @@ struct machine *world_start_with(struct world *world, const struct producer_opti
     struct machine *machine = &world->machines[world->machine_count++];
     struct producer_options own = *options;
     struct incarnation none = {{0}};
-    if (memcmp(&own.commit.incarnation, &none, sizeof none) == 0)
+    if (memcmp(&own.commit.incarnation, &none, sizeof(none)) == 0)
         own.commit.incarnation = random_incarnation(&world->random);
     struct store *port = scripted_store_port(world->store);
     *machine = (struct machine){.world = world,

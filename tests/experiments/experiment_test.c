@@ -31,13 +31,11 @@ static bool load(const char *text, struct overrides overrides, struct experiment
     bool ok = experiment_load(path, overrides, experiment, &diagnostic);
     const char *found = diagnostic.text;
     size_t used = 0;
-    while (*found != '\0') {
-        if (strncmp(found, folder, strlen(folder)) == 0) {
+    while (*found != '\0')
+        if (strncmp(found, folder, strlen(folder)) == 0)
             found += strlen(folder) + 1;
-        } else {
+        else
             message[used++] = *found++;
-        }
-    }
     message[used] = '\0';
     unlink(path);
     rmdir(folder);

@@ -34,8 +34,8 @@ static void write_arm(struct results_db *db, const char *name, const char *key, 
     static const struct origin origin = {.kind = ORIGIN_SET};
     char message[RESULTS_MESSAGE_MAX];
     arm = (struct arm){.sweep_key = key};
-    snprintf(arm.name, sizeof arm.name, "%s/%s", name, value);
-    snprintf(arm.group, sizeof arm.group, "%s", name);
+    snprintf(arm.name, sizeof(arm.name), "%s/%s", name, value);
+    snprintf(arm.group, sizeof(arm.group), "%s", name);
     config_default(&arm.config);
     CU_ASSERT_TRUE(option_set(&arm.config, option_find("policy.name"),
                               strncmp(key, "policy.dac", 10) == 0 ? "dac" : "fixed", &origin,
@@ -280,7 +280,7 @@ static void marked_parts_are_rewritten(void)
     struct stat after;
     struct diagnostic diagnostic = {""};
     struct fixture fixture = fixture_make();
-    snprintf(path, sizeof path, "%s/page.md", fixture.directory);
+    snprintf(path, sizeof(path), "%s/page.md", fixture.directory);
     FILE *file = fopen(path, "w");
     fputs("a\n<!-- x:begin -->\nold\n<!-- x:end -->\nb\n", file);
     fclose(file);
@@ -290,7 +290,7 @@ static void marked_parts_are_rewritten(void)
     CU_ASSERT_EQUAL(stat(path, &after), 0);
     CU_ASSERT_EQUAL(before.st_ino, after.st_ino);
     file = fopen(path, "r");
-    CU_ASSERT_TRUE(fread(text, 1, sizeof text - 1, file) > 0);
+    CU_ASSERT_TRUE(fread(text, 1, sizeof(text) - 1, file) > 0);
     fclose(file);
     CU_ASSERT_STRING_EQUAL(text, "a\n<!-- x:begin -->\nnew\n<!-- x:end -->\nb\n");
     CU_ASSERT_FALSE(paper_rewrite(path, "y", "new\n", &diagnostic));
@@ -312,7 +312,7 @@ static void summary_has_a_row_for_every_number(void)
                                         " not run | as the reported numbers"));
     for (size_t i = 0; i < sample.reported.count; i++) {
         char head[16];
-        snprintf(head, sizeof head, "\n| %s |", sample.reported.rows[i].id);
+        snprintf(head, sizeof(head), "\n| %s |", sample.reported.rows[i].id);
         CU_ASSERT_PTR_NOT_NULL(strstr(text, head));
     }
     free(text);

@@ -54,7 +54,7 @@ static void quantiles_are_within_the_error(void)
         values[i] = draw(&stream);
         histogram_add(&histogram, values[i]);
     }
-    qsort(values, COUNT, sizeof values[0], compare);
+    qsort(values, COUNT, sizeof(values[0]), compare);
     static const double fractions[] = {0.01, 0.25, 0.5, 0.9, 0.99, 0.999};
     for (size_t i = 0; i < HARNESS_COUNT(fractions); i++) {
         double exact = (double)values[(int)ceil(fractions[i] * COUNT) - 1];

@@ -349,9 +349,9 @@ static void foreign_files_do_no_harm(void)
     int status;
     ground_open(&ground);
     live_path(path, ground.folder, "manifest+/readme.txt");
-    restore(path, text, sizeof text);
+    restore(path, text, sizeof(text));
     live_path(path, ground.folder, "manifest+/a\nb\033[2J");
-    restore(path, text, sizeof text);
+    restore(path, text, sizeof(text));
     live_path(path, ground.folder, "tgb+/loop");
     CU_ASSERT_EQUAL(symlink(".", path), 0);
     live_path(path, ground.folder, "tgb+/pipe");
@@ -369,7 +369,7 @@ static void foreign_files_do_no_harm(void)
     expect(&ground, NULL, "to 18446744073709551614 are missing");
     unlink(path);
     live_path(path, ground.folder, "run+/format");
-    restore(path, text, sizeof text);
+    restore(path, text, sizeof(text));
     expect(&ground, NULL, "run/format is damaged");
     ground_close(&ground);
 }
@@ -410,13 +410,13 @@ static void nothing_there_is_said(void)
     live_scratch_make(scratch);
     live_path(path, scratch, "empty");
     mkdir(path, 0777);
-    snprintf(url, sizeof url, "file://%s", path);
+    snprintf(url, sizeof(url), "file://%s", path);
     CU_ASSERT_EQUAL(inspect_status(scratch, url, "holds no chain"), 1);
-    snprintf(url, sizeof url, "file://%s/missing", scratch);
+    snprintf(url, sizeof(url), "file://%s/missing", scratch);
     CU_ASSERT_EQUAL(inspect_status(scratch, url, "no such directory"), 1);
     live_path(path, scratch, "file");
     restore(path, "", 0);
-    snprintf(url, sizeof url, "file://%s", path);
+    snprintf(url, sizeof(url), "file://%s", path);
     CU_ASSERT_EQUAL(inspect_status(scratch, url, "Not a directory"), 1);
     CU_ASSERT_EQUAL(inspect_status(scratch, scratch, "not a store's address"), 2);
     live_scratch_remove(scratch);

@@ -158,7 +158,7 @@ char *live_read(const char *path)
     assert(memory);
     char part[4096];
     size_t got;
-    while (file && (got = fread(part, 1, sizeof part, file)) > 0)
+    while (file && (got = fread(part, 1, sizeof(part), file)) > 0)
         fwrite(part, 1, got, memory);
     if (file)
         fclose(file);
@@ -189,7 +189,7 @@ bool live_wait_for(const char *path, const char *text, int count, int limit_s)
 int live_children_of(pid_t pid, pid_t *children, int max)
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
     char *text = live_read(path);
     int count = 0;
     char *at = text;
@@ -234,7 +234,7 @@ bool live_find_file(const char *folder, const char *ending, char path[LIVE_PATH_
             continue;
         live_path(path, folder, "%s", entry->d_name);
         char below[LIVE_PATH_MAX];
-        memcpy(below, path, sizeof below);
+        memcpy(below, path, sizeof(below));
         found = length >= strlen(ending) &&
                 strcmp(entry->d_name + length - strlen(ending), ending) == 0;
         if (!found && entry->d_type == DT_DIR)

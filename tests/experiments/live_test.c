@@ -282,7 +282,7 @@ static void of_two_runs_on_one_chain_one_is_fenced(void)
     case_close(&first);
 }
 
-/* Refusals. */
+/* ---- refusals ---- */
 
 static int lines(const char *path)
 {

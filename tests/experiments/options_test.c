@@ -19,9 +19,8 @@ static void every_row_is_whole(void)
         const char *end = option->help + strlen(option->help);
         bool assumed = strncmp(option->help, "ASSUMED: ", 9) == 0;
         bool tagged = strlen(option->help) > strlen(tag) && strcmp(end - strlen(tag), tag) == 0;
-        if (assumed != tagged) {
+        if (assumed != tagged)
             printf("\n  %s: %s\n", option->key, option->help);
-        }
         CU_ASSERT_EQUAL(assumed, tagged);
     }
 }
@@ -55,9 +54,8 @@ static void printed_values_read_back(void)
         char again[OPTION_TEXT_MAX];
         struct diagnostic diagnostic;
         option_print(&first, option_at(i), text);
-        if (*text == '\0') {
+        if (*text == '\0')
             continue;
-        }
         CU_ASSERT(option_set(&second, option_at(i), text, &origin, &diagnostic));
         option_print(&second, option_at(i), again);
         expect_text(option_at(i)->key, again, text);
@@ -171,9 +169,8 @@ static void typos_find_their_key(void)
         {"arm", "arms"},
         {"seedz", "seeds"},
     };
-    for (size_t i = 0; i < HARNESS_COUNT(rows); i++) {
+    for (size_t i = 0; i < HARNESS_COUNT(rows); i++)
         expect_text(rows[i].typo, option_nearest(rows[i].typo, also), rows[i].expected);
-    }
     char longest[4096];
     memset(longest, 'x', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';

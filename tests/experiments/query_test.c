@@ -39,8 +39,8 @@ static struct answer ask(const struct fixture *fixture, const char *const *argum
     struct answer answer = {0};
     char out[300];
     char error[300];
-    snprintf(out, sizeof out, "%s/out", fixture->directory);
-    snprintf(error, sizeof error, "%s/error", fixture->directory);
+    snprintf(out, sizeof(out), "%s/out", fixture->directory);
+    snprintf(error, sizeof(error), "%s/error", fixture->directory);
     char *argv[ARGUMENTS_MAX + 4] = {(char[]){"query"}, (char[]){"--db"}, strdup(fixture->path)};
     int argc = 3;
     for (; *arguments != NULL; arguments++)

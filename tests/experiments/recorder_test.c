@@ -64,10 +64,9 @@ static double metric(const struct run_results *results, const char *name)
 static double point(const struct run_results *results, const char *name, double t_s)
 {
     const struct result_series *series = run_results_series(results, name);
-    for (size_t i = 0; series != NULL && i < series->point_count; i++) {
+    for (size_t i = 0; series != NULL && i < series->point_count; i++)
         if (series->points[i].t_s == t_s)
             return series->points[i].value;
-    }
     return NAN;
 }
 

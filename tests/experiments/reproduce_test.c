@@ -25,7 +25,7 @@ static int reproduce(const struct fixture *fixture, const char *const *given, ch
         arguments[count] = strdup(given[count - 1]);
         count++;
     }
-    snprintf(path, sizeof path, "%s/said", fixture->directory);
+    snprintf(path, sizeof(path), "%s/said", fixture->directory);
     fflush(stderr);
     int old = dup(2);
     int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -56,7 +56,7 @@ static void expect_one_line(const char *said, const char *part)
 static void write_program(const struct fixture *fixture, const char *name, const char *script)
 {
     char path[300];
-    snprintf(path, sizeof path, "%s/%s", fixture->directory, name);
+    snprintf(path, sizeof(path), "%s/%s", fixture->directory, name);
     FILE *file = fopen(path, "w");
     fprintf(file, "#!/bin/sh\n%s\n", script);
     fclose(file);
@@ -172,7 +172,7 @@ static void figure_is_drawn(void)
     close(old);
     CU_ASSERT_EQUAL(result, CLI_DONE);
     for (size_t i = 0; i < HARNESS_COUNT(suffixes); i++) {
-        snprintf(path, sizeof path, "%s/p1.%s", fixture.directory, suffixes[i]);
+        snprintf(path, sizeof(path), "%s/p1.%s", fixture.directory, suffixes[i]);
         CU_ASSERT_EQUAL(stat(path, &status), 0);
         CU_ASSERT_TRUE(status.st_size > 100);
     }

@@ -121,8 +121,8 @@ static void half_a_run_is_undone_by_the_next_reader(void)
     if (child == 0)
         leave_half_a_run(&fixture);
     waitpid(child, NULL, 0);
-    char journal[sizeof fixture.path + 16];
-    snprintf(journal, sizeof journal, "%s-journal", fixture.path);
+    char journal[sizeof(fixture.path) + 16];
+    snprintf(journal, sizeof(journal), "%s-journal", fixture.path);
     CU_ASSERT_EQUAL(access(journal, F_OK), 0);
     chmod(fixture.path, 0444);
     CU_ASSERT_EQUAL(in_child(read_as_user, fixture), 0);

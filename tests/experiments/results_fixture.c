@@ -16,12 +16,12 @@ struct fixture fixture_make(void)
 {
     struct fixture fixture;
     const char *root = getenv("TMPDIR");
-    snprintf(fixture.directory, sizeof fixture.directory, "%.80s/lakestream-results-XXXXXX",
+    snprintf(fixture.directory, sizeof(fixture.directory), "%.80s/lakestream-results-XXXXXX",
              root != NULL ? root : "/tmp");
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(fixture.directory));
     /* Ordinary users look inside, too. */
     CU_ASSERT_EQUAL_FATAL(chmod(fixture.directory, 0755), 0);
-    snprintf(fixture.path, sizeof fixture.path, "%s/results.db", fixture.directory);
+    snprintf(fixture.path, sizeof(fixture.path), "%s/results.db", fixture.directory);
     return fixture;
 }
 
@@ -30,10 +30,9 @@ void fixture_remove(const struct fixture *fixture)
     DIR *directory = opendir(fixture->directory);
     CU_ASSERT_PTR_NOT_NULL_FATAL(directory);
     struct dirent *entry;
-    while ((entry = readdir(directory)) != NULL) {
+    while ((entry = readdir(directory)) != NULL)
         if (entry->d_name[0] != '.')
             unlinkat(dirfd(directory), entry->d_name, 0);
-    }
     closedir(directory);
     CU_ASSERT_EQUAL(rmdir(fixture->directory), 0);
 }

@@ -154,9 +154,9 @@ static void missing_files_are_named(void)
     struct fixture fixture = fixture_make();
     assert_fault(&fixture, RESULTS_READ, RESULTS_MISSING, "no such file");
     struct fixture deeper = fixture;
-    snprintf(deeper.path, sizeof deeper.path, "%s/none/results.db", fixture.directory);
+    snprintf(deeper.path, sizeof(deeper.path), "%s/none/results.db", fixture.directory);
     assert_fault(&deeper, RESULTS_WRITE, RESULTS_MISSING, "directory does not exist");
-    snprintf(deeper.path, sizeof deeper.path, "%s", fixture.directory);
+    snprintf(deeper.path, sizeof(deeper.path), "%s", fixture.directory);
     assert_fault(&deeper, RESULTS_READ, RESULTS_NOT_A_DATABASE, "a directory");
     fixture_remove(&fixture);
 }
@@ -259,7 +259,7 @@ static void permissions_are_named_to_an_ordinary_user(void)
     chmod(fixture.path, 0);
     CU_ASSERT_EQUAL(as_user(check_unreadable, &fixture), 0);
     struct fixture other = fixture;
-    snprintf(other.path, sizeof other.path, "%s/new.db", fixture.directory);
+    snprintf(other.path, sizeof(other.path), "%s/new.db", fixture.directory);
     CU_ASSERT_EQUAL(as_user(check_closed_directory, &other), 0);
     chmod(fixture.directory, 0755);
     fixture_remove(&fixture);

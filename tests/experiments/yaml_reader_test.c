@@ -119,9 +119,8 @@ static void limits_hold(void)
     flatten(bytes, YAML_BYTES_MAX, out, sizeof(out));
     expect_text("[[[", out, "t.yaml:1:1: expected 'key: value' lines at the top, found a list");
     size_t used = 0;
-    for (unsigned i = 0; i < 5000; i++) {
+    for (unsigned i = 0; i < 5000; i++)
         used += (size_t)snprintf(bytes + used, sizeof(bytes) - used, "k%u: 1\n", i);
-    }
     flatten(bytes, used, out, sizeof(out));
     expect_text("nodes", out, "t.yaml:4096:8: more than 4096 settings");
     memset(bytes, 'k', 200);
@@ -145,9 +144,8 @@ static void hostile_bytes_do_no_harm(void)
         char bytes[sizeof(good)];
         char out[1024];
         memcpy(bytes, good, sizeof(good));
-        for (int m = 0; m < 3; m++) {
+        for (int m = 0; m < 3; m++)
             bytes[random_next(&random) % (sizeof(good) - 1)] = (char)random_next(&random);
-        }
         flatten(bytes, random_next(&random) % sizeof(good), out, sizeof(out));
     }
     CU_PASS("no sanitizer spoke");

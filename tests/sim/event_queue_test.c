@@ -28,10 +28,9 @@ static bool step(struct event_queue *queues, struct timer timers[2][TIMERS],
         return true;
     }
     if (action == 4) {
-        for (size_t i = 0; i < 2; i++) {
+        for (size_t i = 0; i < 2; i++)
             if (timers[i][which].slot != 0)
                 event_queue_cancel(&queues[i], &timers[i][which]);
-        }
         return event_queue_count(&queues[0]) == event_queue_count(&queues[1]);
     }
     int64_t until_ns = *now_ns + (int64_t)(random_next(stream) % 20);
