@@ -3,6 +3,7 @@
 
 #include "sim/memory.h"
 #include "sim/object_table.h"
+#include "sim/token_bucket.h"
 
 #define FLIGHT_CHUNK 8
 #define CACHE_LINE 64
@@ -54,13 +55,6 @@ struct virtual_client {
     struct flight_chunk *chunks;
 };
 
-struct token_bucket {
-    double tokens_per_ns; /* 0: unlimited */
-    double tokens_max;
-    double tokens;
-    int64_t filled_ns;
-};
-
 struct virtual_store {
     struct virtual_loop *loop;
     uint64_t seed;
@@ -77,30 +71,6 @@ struct virtual_store {
     struct object_table objects;
     struct latency latency[STORE_VERB_COUNT];
 };
-
-/* ---- request rates ---- */
-
-static void bucket_init(struct token_bucket *bucket, double per_s)
-{
-    *bucket = (struct token_bucket){
-        .tokens_per_ns = per_s / (double)NS_PER_S,
-        .tokens_max = per_s > 1.0 ? per_s : 1.0,
-        .tokens = per_s > 1.0 ? per_s : 1.0,
-    };
-}
-
-static bool bucket_take(struct token_bucket *bucket, int64_t now_ns)
-{
-    if (bucket->tokens_per_ns <= 0.0)
-        return true;
-    double tokens = bucket->tokens + (double)(now_ns - bucket->filled_ns) * bucket->tokens_per_ns;
-    bucket->tokens = tokens < bucket->tokens_max ? tokens : bucket->tokens_max;
-    bucket->filled_ns = now_ns;
-    if (bucket->tokens < 1.0)
-        return false;
-    bucket->tokens -= 1.0;
-    return true;
-}
 
 /* ---- what an operation does ---- */
 
@@ -195,7 +165,7 @@ static void apply(struct flight *flight)
     bool reads = op->verb == STORE_GET || op->verb == STORE_LIST;
     uint64_t hash = object_table_hash(op->key);
     enum store_outcome outcome = STORE_THROTTLED;
-    if (bucket_take(reads ? &store->gets : &store->puts, now_ns))
+    if (token_bucket_take(reads ? &store->gets : &store->puts, now_ns))
         outcome = apply_verb(&store->objects, op, hash);
     op->outcome = outcome;
     store->counters.requests[op->verb]++;
@@ -263,9 +233,8 @@ static void decide_put(struct flight *flight)
 static void upload_arrived(struct flight *flight)
 {
     struct virtual_store *store = flight->client->owner;
-    int64_t wait_ns = flight->op->verb == STORE_PUT_IF_ABSENT
-                          ? create_queue_wait_ns(&store->create_queue)
-                          : 0;
+    int64_t wait_ns =
+        flight->op->verb == STORE_PUT_IF_ABSENT ? create_queue_wait_ns(&store->create_queue) : 0;
     flight->phase = FLIGHT_WAITING;
     if (wait_ns > 0)
         set_timer(flight, store->loop->now_ns + wait_ns);
@@ -464,8 +433,8 @@ struct virtual_store *virtual_store_open(const struct virtual_store_options *opt
                                 .bytes_per_s = options->store_bytes_per_s,
                                 .done = transfer_done};
     link_init(&store->link, &link);
-    bucket_init(&store->puts, options->puts_per_s);
-    bucket_init(&store->gets, options->gets_per_s);
+    token_bucket_init(&store->puts, options->puts_per_s);
+    token_bucket_init(&store->gets, options->gets_per_s);
     object_table_init(&store->objects);
     for (size_t verb = 0; verb < STORE_VERB_COUNT; verb++)
         latency_init(&store->latency[verb], &options->latency[verb]);

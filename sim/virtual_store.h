@@ -40,7 +40,7 @@ struct virtual_store_options {
     struct virtual_loop *loop; /* borrowed */
     uint64_t seed;
     struct latency_options latency[STORE_VERB_COUNT];
-    double apply_fraction;     /* f, 0..1 */
+    double apply_fraction; /* f, 0..1 */
     struct create_queue_options create_queue;
     double client_bytes_per_s; /* capacity of each client's link; 0: unlimited */
     double store_bytes_per_s;  /* of the store's; 0: unlimited */
