@@ -87,8 +87,8 @@ static void print_help(const struct cli *cli)
         if (!(cli->flags & (unsigned)rows[i].flag))
             continue;
         char text[64];
-        snprintf(text, sizeof(text), "--%s%s%s", rows[i].name, rows[i].argument ? " " : "",
-                 rows[i].argument ? rows[i].argument : "");
+        snprintf(text, sizeof(text), "--%s%s%s", rows[i].name, rows[i].argument != NULL ? " " : "",
+                 rows[i].argument != NULL ? rows[i].argument : "");
         printf("  %-18s %s\n", text, rows[i].help);
     }
     printf("  %-18s %s\n", "--help", "print this");
@@ -144,9 +144,9 @@ static void fill_options(const struct cli *cli, struct option *options)
 {
     for (size_t i = 0; i < ROW_COUNT; i++)
         if (cli->flags & (unsigned)rows[i].flag)
-            *options++ =
-                (struct option){rows[i].name, rows[i].argument ? required_argument : no_argument,
-                                NULL, (int)(OPTION_BASE + i)};
+            *options++ = (struct option){rows[i].name,
+                                         rows[i].argument != NULL ? required_argument : no_argument,
+                                         NULL, (int)(OPTION_BASE + i)};
     *options = (struct option){"help", no_argument, NULL, 'h'};
 }
 
@@ -154,7 +154,7 @@ bool cli_parse(struct cli *cli, int argc, char **argv)
 {
     struct option options[ROW_COUNT + 2] = {{0}};
     fill_options(cli, options);
-    cli->db = cli->db ? cli->db : CLI_DATABASE_DEFAULT;
+    cli->db = cli->db != NULL ? cli->db : CLI_DATABASE_DEFAULT;
     cli->verb = argv[0];
     optind = 1;
     opterr = 0;
@@ -186,7 +186,7 @@ bool cli_make_parent(const char *path)
 {
     char folder[CONFIG_PATH_MAX];
     snprintf(folder, sizeof(folder), "%s", path);
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
             cli_error(CLI_FAILED,

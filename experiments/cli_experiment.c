@@ -34,7 +34,7 @@ bool cli_load_experiment(const struct cli *cli, const char *path, struct experim
     char store[CONFIG_PATH_MAX + 16];
     struct overrides overrides = {.count = cli->set_count, .texts = texts};
     memcpy(texts, cli->sets, cli->set_count * sizeof(texts[0]));
-    if (cli->store) {
+    if (cli->store != NULL) {
         if (snprintf(store, sizeof(store), "live.store=%s", cli->store) >= (int)sizeof(store)) {
             cli_error(CLI_USAGE, "--store: longer than %d bytes", CONFIG_PATH_MAX);
             return false;
@@ -45,7 +45,7 @@ bool cli_load_experiment(const struct cli *cli, const char *path, struct experim
         cli_error(CLI_USAGE, "%s", diagnostic.text);
         return false;
     }
-    if (cli->arm && !keep_arm(experiment, cli->arm)) {
+    if (cli->arm != NULL && !keep_arm(experiment, cli->arm)) {
         experiment_free(experiment);
         return false;
     }

@@ -43,7 +43,7 @@ static FILE *open_file(const struct figure_page *page, const char *suffix,
     char path[CONFIG_PATH_MAX];
     snprintf(path, sizeof(path), "%s/%s.%s", page->folder, page->figure->name, suffix);
     FILE *file = fopen(path, "we");
-    if (!file)
+    if (file == NULL)
         diagnostic_set(diagnostic, "cannot write %s: %s; choose another folder by --out", path,
                        strerror(errno));
     return file;
@@ -62,10 +62,10 @@ static bool close_file(FILE *file, const struct figure_page *page, struct diagno
 static bool write_points(const struct figure_page *page, struct diagnostic *diagnostic)
 {
     FILE *points = open_file(page, "tsv", diagnostic);
-    if (!points)
+    if (points == NULL)
         return false;
     FILE *variables = open_file(page, "vars", diagnostic);
-    if (!variables) {
+    if (variables == NULL) {
         fclose(points);
         return false;
     }
@@ -81,7 +81,7 @@ static bool write_points(const struct figure_page *page, struct diagnostic *diag
 static bool write_table(const struct figure_page *page, struct diagnostic *diagnostic)
 {
     FILE *markdown = open_file(page, "md", diagnostic);
-    if (!markdown)
+    if (markdown == NULL)
         return false;
     char caption[CAPTION_MAX];
     char note[CAPTION_MAX];
@@ -90,7 +90,7 @@ static bool write_table(const struct figure_page *page, struct diagnostic *diagn
     fprintf(markdown, "# %s\n\n%s. %s\n", page->figure->title, caption, note);
     fprintf(markdown, "\n![%s](%s.svg)\n\n", page->figure->name, page->figure->name);
     page->figure->paper(page, markdown);
-    if (page->figure->detail)
+    if (page->figure->detail != NULL)
         page->figure->detail(page, markdown);
     return close_file(markdown, page, diagnostic);
 }

@@ -13,7 +13,7 @@
 static void *allocate(size_t count, size_t size)
 {
     void *memory = calloc(count + 1, size);
-    assert(memory);
+    assert(memory != NULL);
     return memory;
 }
 

@@ -14,7 +14,7 @@
 static void *grow(void *old, size_t count, size_t size)
 {
     void *memory = reallocarray(old, count, size);
-    assert(memory);
+    assert(memory != NULL);
     return memory;
 }
 
@@ -39,7 +39,7 @@ static sqlite3_stmt *prepare(struct results_db *db, const char *sql, struct diag
 static void copy_column(sqlite3_stmt *statement, int column, char *text, size_t size)
 {
     const unsigned char *value = sqlite3_column_text(statement, column);
-    snprintf(text, size, "%s", value ? (const char *)value : "");
+    snprintf(text, size, "%s", value != NULL ? (const char *)value : "");
 }
 
 /* One line of a stored config: key, value, origin. Texts with blanks are not needed here. Keys that
@@ -57,7 +57,7 @@ static bool read_config_line(const char *line, struct config *config, struct dia
     snprintf(key, sizeof(key), "%.*s", (int)key_length, line);
     snprintf(value, sizeof(value), "%.*s", (int)value_length, rest);
     const struct option *option = option_find(key);
-    if (!option || strcmp(value, "-") == 0 || option->unit == UNIT_QUANTILES ||
+    if (option == NULL || strcmp(value, "-") == 0 || option->unit == UNIT_QUANTILES ||
         strcmp(key, "title") == 0)
         return true;
     return option_set(config, option, value, &origin, diagnostic);
@@ -67,7 +67,7 @@ static bool read_config(const char *text, struct config *config, struct diagnost
 {
     bool valid = true;
     config_default(config);
-    for (const char *line = text; valid && line; line = strchr(line, '\n')) {
+    for (const char *line = text; valid && line != NULL; line = strchr(line, '\n')) {
         line += *line == '\n';
         valid = read_config_line(line, config, diagnostic);
     }
@@ -107,7 +107,7 @@ static bool begin_arm(struct figure_data *data, sqlite3_stmt *row, struct diagno
     copy_column(row, RUN_HASH, arm->hash, sizeof(arm->hash));
     copy_column(row, RUN_COMMIT, arm->commit, sizeof(arm->commit));
     const unsigned char *config = sqlite3_column_text(row, RUN_CONFIG);
-    return read_config(config ? (const char *)config : "", &arm->config, diagnostic);
+    return read_config(config != NULL ? (const char *)config : "", &arm->config, diagnostic);
 }
 
 static void add_run(struct figure_arm *arm, sqlite3_stmt *row)
@@ -147,7 +147,7 @@ bool figure_data_load(struct results_db *db, const char *experiment, enum result
                 " id, seed FROM current_run WHERE experiment = ?1 AND mode = ?2 AND violations = 0"
                 " ORDER BY arm, seed",
                 diagnostic);
-    if (!statement)
+    if (statement == NULL)
         return false;
     sqlite3_bind_text(statement, 1, experiment, -1, SQLITE_TRANSIENT);
     sqlite3_bind_text(statement, 2, results_mode_name(mode), -1, SQLITE_TRANSIENT);
@@ -207,7 +207,7 @@ static void read_metric(const struct figure_data *data, const struct figure_arm 
         prepare(data->db, "SELECT value FROM metric WHERE run = ?1 AND name = ?2", &diagnostic);
     for (size_t i = 0; i < arm->run_count; i++) {
         values[i] = NAN;
-        if (!statement)
+        if (statement == NULL)
             continue;
         sqlite3_bind_int64(statement, 1, arm->runs[i]);
         sqlite3_bind_text(statement, 2, name, -1, SQLITE_TRANSIENT);
@@ -285,7 +285,7 @@ void figure_series_read(const struct figure_data *data, const struct figure_arm 
                 "SELECT t, run, value FROM series WHERE name = ?1 AND run IN (SELECT id FROM "
                 "current_run WHERE experiment = ?2 AND arm = ?3 AND mode = ?4) ORDER BY t",
                 &diagnostic);
-    if (!statement)
+    if (statement == NULL)
         return;
     sqlite3_bind_text(statement, 1, name, -1, SQLITE_TRANSIENT);
     sqlite3_bind_text(statement, 2, data->experiment, -1, SQLITE_TRANSIENT);

@@ -95,7 +95,7 @@ static void plot_arm(const struct figure_data *data, const struct figure_arm *ar
     double step_s = window_s(arm);
     double end_s = (double)arm->config.run.duration_ns / 1e9;
     double *seeds = calloc(arm->run_count, sizeof(*seeds));
-    assert(seeds);
+    assert(seeds != NULL);
     figure_series_read(data, arm, "won", &columns.won);
     figure_series_read(data, arm, "lost", &columns.lost);
     for (size_t i = 0; i < 6; i++)

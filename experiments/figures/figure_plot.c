@@ -77,7 +77,7 @@ bool figure_plot_ready(struct diagnostic *diagnostic)
         return false;
     }
     if (run((const char *[]){"fc-match", "-f", "%{family}", FONT, NULL}, output) != 0 ||
-        !strstr(output, FONT)) {
+        strstr(output, FONT) == NULL) {
         diagnostic_set(diagnostic, "figures are set in the font " FONT ", which is not installed: "
                                    "install the packages fontconfig and fonts-dejavu-core "
                                    "(apt-get install fontconfig fonts-dejavu-core), "

@@ -44,7 +44,7 @@ void text_swept(const struct figure_arm *arm, char text[TEXT_MAX])
 {
     const struct option *option = arm->sweep_key[0] ? option_find(arm->sweep_key) : NULL;
     char value[OPTION_TEXT_MAX] = NONE;
-    if (option)
+    if (option != NULL)
         option_print(&arm->config, option, value);
     snprintf(text, TEXT_MAX, "%.*s", TEXT_MAX - 1, value);
 }
@@ -52,7 +52,7 @@ void text_swept(const struct figure_arm *arm, char text[TEXT_MAX])
 bool swept_is_default(const struct figure_arm *arm)
 {
     const struct option *option = arm->sweep_key[0] ? option_find(arm->sweep_key) : NULL;
-    if (!option)
+    if (option == NULL)
         return false;
     struct config defaults;
     config_default(&defaults);
@@ -93,7 +93,7 @@ static const struct figure_arm *typical_arm(const struct figure_data *data)
 static void profile_name(const char *path, char text[TEXT_MAX])
 {
     const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = slash != NULL ? slash + 1 : path;
     size_t length = strlen(name);
     if (length > 5 && strcmp(name + length - 5, ".yaml") == 0)
         length -= 5;

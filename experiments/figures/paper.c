@@ -13,12 +13,12 @@
 static char *read_whole(const char *path, struct diagnostic *diagnostic)
 {
     FILE *file = fopen(path, "re");
-    if (!file) {
+    if (file == NULL) {
         diagnostic_set(diagnostic, "%s: cannot be read: %s", path, strerror(errno));
         return NULL;
     }
     char *text = malloc(FILE_BYTES_MAX + 1);
-    assert(text);
+    assert(text != NULL);
     size_t size = fread(text, 1, FILE_BYTES_MAX, file);
     bool whole = !ferror(file) && feof(file);
     fclose(file);
@@ -39,7 +39,7 @@ static bool replace_file(const char *path, const char *const parts[3],
     bool written = file != NULL;
     for (size_t i = 0; written && i < 3; i++)
         written = fputs(parts[i], file) >= 0;
-    if (file && fclose(file) != 0)
+    if (file != NULL && fclose(file) != 0)
         written = false;
     if (written && rename(next, path) == 0)
         return true;
@@ -54,13 +54,13 @@ bool paper_rewrite(const char *path, const char *name, const char *text,
     char begin[MARKER_MAX];
     char end[MARKER_MAX];
     char *page = read_whole(path, diagnostic);
-    if (!page)
+    if (page == NULL)
         return false;
     snprintf(begin, sizeof(begin), "<!-- %s:begin -->\n", name);
     snprintf(end, sizeof(end), "<!-- %s:end -->", name);
     char *from = strstr(page, begin);
-    char *until = from ? strstr(from, end) : NULL;
-    if (!until) {
+    char *until = from != NULL ? strstr(from, end) : NULL;
+    if (until == NULL) {
         diagnostic_set(diagnostic, "%s: the lines <!-- %s:begin --> and %s must stand in it", path,
                        name, end);
         free(page);
@@ -70,7 +70,7 @@ bool paper_rewrite(const char *path, const char *name, const char *text,
     bool done = true;
     if ((size_t)(until - from) != strlen(text) || strncmp(from, text, strlen(text)) != 0) {
         char *head = strndup(page, (size_t)(from - page));
-        assert(head);
+        assert(head != NULL);
         done = replace_file(path, (const char *const[3]){head, text, until}, diagnostic);
         free(head);
     }

@@ -13,7 +13,7 @@
 static char *cut(char *text)
 {
     char *tab = strchr(text, '\t');
-    if (!tab)
+    if (tab == NULL)
         return NULL;
     *tab = '\0';
     return tab + 1;
@@ -23,7 +23,7 @@ static bool parse(char *line, struct reported_row *row)
 {
     char *columns[5] = {line};
     for (size_t i = 1; i < 5; i++)
-        if (!(columns[i] = cut(columns[i - 1])))
+        if ((columns[i] = cut(columns[i - 1])) == NULL)
             return false;
     *row = (struct reported_row){0};
     struct {
@@ -48,13 +48,13 @@ bool reported_read(const char *path, struct reported *reported, struct diagnosti
     char line[LINE_MAX_BYTES];
     FILE *file = fopen(path, "re");
     *reported = (struct reported){0};
-    if (!file) {
+    if (file == NULL) {
         diagnostic_set(diagnostic, "%s: cannot be read: %s; it belongs to the project's configs",
                        path, strerror(errno));
         return false;
     }
     bool valid = true;
-    for (unsigned number = 1; valid && fgets(line, sizeof(line), file); number++) {
+    for (unsigned number = 1; valid && fgets(line, sizeof(line), file) != NULL; number++) {
         line[strcspn(line, "\n")] = '\0';
         if (line[0] == '#' || line[0] == '\0')
             continue;
@@ -76,7 +76,7 @@ const struct reported_row *reported_find(const struct reported *reported, const 
 {
     for (size_t i = 0; i < reported->count; i++) {
         const struct reported_row *row = &reported->rows[i];
-        if (strcmp(row->id, id) == 0 && (!name || strcmp(row->name, name) == 0))
+        if (strcmp(row->id, id) == 0 && (name == NULL || strcmp(row->name, name) == 0))
             return row;
     }
     return NULL;
@@ -87,7 +87,7 @@ double reported_number(const struct reported *reported, const char *id, const ch
     struct diagnostic unused;
     double number = NAN;
     const struct reported_row *row = reported_find(reported, id, name);
-    if (!row || !unit_parse_number(row->value, &number, &unused))
+    if (row == NULL || !unit_parse_number(row->value, &number, &unused))
         return NAN;
     return number;
 }

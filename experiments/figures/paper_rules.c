@@ -110,7 +110,7 @@ static struct statistics_mean measure(const struct loss_rule *rule, const struct
                                       const struct figure_arm *arm, int hour)
 {
     double *values = calloc(2 * (arm->run_count + 1), sizeof(*values));
-    assert(values);
+    assert(values != NULL);
     double *early = values + arm->run_count;
     figure_hour_metric(data, arm, rule->metric, hour, values);
     figure_hour_metric(data, arm, rule->metric, rule_hours(data).early, early);
@@ -168,7 +168,7 @@ void rule_losses(const struct figure_data *data, const struct figure_arm *arm,
                  const struct reported *reported, char sentence[RULE_SENTENCE_MAX])
 {
     FILE *text = fmemopen(sentence, RULE_SENTENCE_MAX, "w");
-    assert(text);
+    assert(text != NULL);
     sentence[0] = '\0';
     for (size_t i = 0; i < LOSS_RULE_COUNT; i++)
         describe_loss(&loss_rules[i], data, arm, reported, text);
@@ -243,7 +243,7 @@ struct rule_budget rule_budget(const struct figure_data *data, const struct figu
     assert(rule_has_budget(arm));
     struct rule_hours hours = rule_hours(data);
     double *memory = calloc(4 * (arm->run_count + 1), sizeof(*memory));
-    assert(memory);
+    assert(memory != NULL);
     double *columns[4];
     for (size_t k = 0; k < 4; k++)
         columns[k] = memory + k * arm->run_count;

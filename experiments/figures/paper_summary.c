@@ -48,7 +48,7 @@ static bool print_live(const struct figure_data *data, FILE *markdown,
             return false;
         }
         const struct figure_arm *arm = budget_arm(&live);
-        if (arm) {
+        if (arm != NULL) {
             fprintf(markdown, "%s%s, %llu producers: ", printed++ > 0 ? "; " : "", name,
                     (unsigned long long)arm->config.workload.producers);
             print_found(&live, arm, markdown);
@@ -95,7 +95,7 @@ static void print_assumptions(const struct figure_arm *arm, FILE *markdown)
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         char value[OPTION_TEXT_MAX];
         const struct option *option = option_find(keys[i]);
-        if (!option)
+        if (option == NULL)
             continue;
         option_print(&arm->config, option, value);
         fprintf(markdown, "%s`%s` %s", i > 0 ? ", " : "", keys[i], value);
@@ -106,7 +106,7 @@ static bool print_p1(const struct figure_data *data, const struct reported *repo
                      FILE *markdown, struct diagnostic *diagnostic)
 {
     const struct figure_arm *arm = budget_arm(data);
-    if (!arm) {
+    if (arm == NULL) {
         fprintf(markdown, "not run | ");
         bool valid = print_live(data, markdown, diagnostic);
         fprintf(markdown, " | not known | - |\n");

@@ -14,14 +14,14 @@ static bool copy_file(const char *from, const char *to, struct diagnostic *diagn
     char block[1 << 14];
     size_t size;
     FILE *in = fopen(from, "re");
-    FILE *out = in ? fopen(to, "we") : NULL;
+    FILE *out = in != NULL ? fopen(to, "we") : NULL;
     bool copied = out != NULL;
     while (copied && (size = fread(block, 1, sizeof(block), in)) > 0)
         copied = fwrite(block, 1, size, out) == size;
     copied = copied && !ferror(in);
-    if (out && fclose(out) != 0)
+    if (out != NULL && fclose(out) != 0)
         copied = false;
-    if (in)
+    if (in != NULL)
         fclose(in);
     if (!copied)
         diagnostic_set(diagnostic, "cannot copy %s to %s: %s", from, to, strerror(errno));
@@ -46,7 +46,7 @@ static bool rewrite_part(const struct reproduce *reproduce, const struct figure_
     char caption[CAPTION_MAX];
     char note[CAPTION_MAX];
     FILE *markdown = open_memstream(&text, &size);
-    assert(markdown);
+    assert(markdown != NULL);
     text_caption(page, caption);
     text_note(page, note);
     fprintf(markdown, "%s. %s\n\n", caption, note);
@@ -81,9 +81,9 @@ bool reproduce_figure(const struct reproduce *reproduce, const struct figure *fi
         .seeds = seeds,
     };
     bool done = figure_render(&page, diagnostic);
-    if (done && reproduce->documents)
+    if (done && reproduce->documents != NULL)
         done = copy_document(reproduce, figure, diagnostic);
-    if (done && reproduce->paper)
+    if (done && reproduce->paper != NULL)
         done = rewrite_part(reproduce, &page, diagnostic);
     if (done)
         figure->headline(&page, headlines);
@@ -96,14 +96,14 @@ bool reproduce_summary(const struct reproduce *reproduce, struct diagnostic *dia
     struct figure_data data;
     char *text = NULL;
     size_t size = 0;
-    if (!reproduce->paper)
+    if (reproduce->paper == NULL)
         return true;
     if (!figure_data_load(reproduce->db, "p1", RESULTS_SIM, &data, diagnostic))
         return false;
     if (data.arm_count == 0)
         return true; /* another database: what the page says of P1 stays */
     FILE *markdown = open_memstream(&text, &size);
-    assert(markdown);
+    assert(markdown != NULL);
     bool done = paper_summary(&data, reproduce->reported, markdown, diagnostic);
     fclose(markdown);
     figure_data_free(&data);

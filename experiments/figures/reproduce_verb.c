@@ -20,7 +20,7 @@
 static int list(void)
 {
     const struct figure *figure;
-    for (size_t i = 0; (figure = figure_at(i)); i++)
+    for (size_t i = 0; (figure = figure_at(i)) != NULL; i++)
         printf("%-12s %s\n", figure->name, figure->title);
     return CLI_DONE;
 }
@@ -31,7 +31,7 @@ static size_t choose(const struct cli *cli, const struct figure **figures)
     size_t count = 0;
     for (int i = 0; i < cli->operand_count; i++) {
         const struct figure *figure = figure_find(cli->operands[i]);
-        if (!figure) {
+        if (figure == NULL) {
             cli_error(CLI_USAGE, "unknown figure '%s'; lakestream reproduce --list names them",
                       cli->operands[i]);
             return 0;
@@ -43,7 +43,7 @@ static size_t choose(const struct cli *cli, const struct figure **figures)
             figures[count++] = figure;
     }
     const struct figure *figure;
-    for (size_t i = 0; cli->operand_count == 0 && (figure = figure_at(i)); i++)
+    for (size_t i = 0; cli->operand_count == 0 && (figure = figure_at(i)) != NULL; i++)
         figures[count++] = figure;
     return count;
 }
@@ -95,7 +95,7 @@ static void say(const struct reproduce *reproduce, const struct figure *const *f
     printf("\nlook at:\n");
     for (size_t i = 0; i < count; i++)
         printf("  %s/%s.svg  .png  .md\n", reproduce->folder, figures[i]->name);
-    if (reproduce->paper)
+    if (reproduce->paper != NULL)
         printf("  %s\n", reproduce->paper);
     printf("  %s (lakestream query)\n", reproduce->db_path);
 }
@@ -108,7 +108,7 @@ static int draw_all(const struct cli *cli, const struct figure *const *figures, 
     size_t size = 0;
     FILE *text = open_memstream(&headlines, &size);
     int status = CLI_DONE;
-    assert(text);
+    assert(text != NULL);
     for (size_t i = 0; i < count && status == CLI_DONE; i++) {
         uint64_t seeds = 0;
         status = simulate(cli, figures[i], reproduce->db, &seeds);
@@ -136,7 +136,7 @@ static bool make_folder(const char *folder)
 static const char *choose_paper(const struct cli *cli)
 {
     bool whole = !cli->quick && cli->seeds == 0 && cli->set_count == 0;
-    if (cli->paper)
+    if (cli->paper != NULL)
         return cli->paper;
     return whole && access(PAPER_FILE, F_OK) == 0 ? PAPER_FILE : NULL;
 }

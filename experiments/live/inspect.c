@@ -228,13 +228,13 @@ static void match_tgbs(struct inspection *inspection)
         const struct manifest_entry *entry = &inspection->entries[i];
         uint64_t step = inspection->base_step + i;
         struct inspect_tgb *tgb = inspection_find_tgb(inspection, &entry->tgb);
-        if (tgb)
+        if (tgb != NULL)
             tgb->named = true;
         if (step < live_step)
             continue; /* given up: it may be gone */
         char key[STORE_KEY_MAX];
         name_tgb(key, &entry->tgb);
-        if (!tgb)
+        if (tgb == NULL)
             inspection_problem(inspection, 0, step, "step %" PRIu64 ": %s is missing", step, key);
         else if (tgb->bytes != entry->tgb_bytes)
             inspection_problem(inspection, 0, step,

@@ -34,7 +34,7 @@ struct checker {
 static bool payload_is_synthetic(const struct inspection *inspection)
 {
     const char *payload = json_string_value(json_object_get(inspection->marker, "payload"));
-    return payload && strcmp(payload, "synthetic") == 0;
+    return payload != NULL && strcmp(payload, "synthetic") == 0;
 }
 
 static void ask_range(struct slot *slot)
@@ -55,7 +55,7 @@ static bool readable(const struct inspection *inspection, size_t index)
         return false;
     const struct manifest_entry *entry = &inspection->entries[index];
     const struct inspect_tgb *tgb = inspection_find_tgb(inspection, &entry->tgb);
-    return tgb && tgb->bytes == entry->tgb_bytes;
+    return tgb != NULL && tgb->bytes == entry->tgb_bytes;
 }
 
 static void take_next(struct slot *slot)
@@ -144,7 +144,7 @@ void inspect_payload(struct live_session *session, const struct inspect_options 
                      struct inspection *inspection)
 {
     struct checker *checker = calloc(1, sizeof(*checker));
-    assert(checker);
+    assert(checker != NULL);
     checker->session = session;
     checker->inspection = inspection;
     checker->synthetic = payload_is_synthetic(inspection);
@@ -158,7 +158,7 @@ void inspect_payload(struct live_session *session, const struct inspect_options 
         slot->op.context = slot;
         slot->hash = XXH3_createState();
         slot->expected = malloc(RANGE_BYTES);
-        assert(slot->hash && slot->expected);
+        assert(slot->hash != NULL && slot->expected != NULL);
         take_next(slot);
     }
     loop_run(live_session_loop(session), TIME_NEVER); /* until nothing is in flight */

@@ -44,7 +44,7 @@ static void print_marker(const struct inspection *inspection, FILE *stream)
     const char *experiment = json_string_value(json_object_get(marker, "experiment"));
     const char *arm = json_string_value(json_object_get(marker, "arm"));
     const char *started = json_string_value(json_object_get(marker, "started"));
-    if (!experiment || !arm || !started) {
+    if (experiment == NULL || arm == NULL || started == NULL) {
         fprintf(stream, "The run does not say what it was (no run/format).\n");
         return;
     }
@@ -301,7 +301,7 @@ static json_t *json_problems(const struct inspection *inspection)
     json_t *rows = json_array();
     for (size_t i = 0; i < inspection->problem_count; i++) {
         json_t *text = json_string(inspection->problems[i].text);
-        json_array_append_new(rows, text ? text : json_string("(a name that is not text)"));
+        json_array_append_new(rows, text != NULL ? text : json_string("(a name that is not text)"));
     }
     return rows;
 }
@@ -311,7 +311,8 @@ void inspect_report_json(const struct inspection *inspection,
 {
     json_t *report = json_object();
     json_object_set_new(report, "store", json_string(options->url));
-    json_object_set(report, "marker", inspection->marker ? inspection->marker : json_null());
+    json_object_set(report, "marker",
+                    inspection->marker != NULL ? inspection->marker : json_null());
     json_object_set_new(report, "floor_version", json_count(inspection->floor.version));
     json_object_set_new(report, "floor_step", json_count(inspection->floor.step));
     json_object_set_new(report, "version_count", json_count(inspection->version_count));

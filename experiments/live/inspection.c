@@ -12,7 +12,7 @@ static void *grow(void *array, size_t count, size_t *capacity, size_t element_by
         return array;
     *capacity = *capacity > 0 ? 2 * *capacity : 64;
     void *grown = realloc(array, *capacity * element_bytes);
-    assert(grown);
+    assert(grown != NULL);
     return grown;
 }
 

@@ -43,7 +43,7 @@ void live_child_record(struct live_child *child, const struct live_message *mess
     if (message->record_offset == 0) {
         free(child->incoming);
         child->incoming = malloc(message->record_bytes > 0 ? message->record_bytes : 1);
-        assert(child->incoming);
+        assert(child->incoming != NULL);
         child->incoming_bytes = message->record_bytes;
         child->incoming_got = 0;
     }
@@ -79,7 +79,7 @@ bool live_child_reap(struct live_child *child, char text[LIVE_DEATH_TEXT_MAX])
 
 void live_child_merge(struct live_child *child, struct recorder *recorder)
 {
-    if (child->record) {
+    if (child->record != NULL) {
         enum recorder_merge_error error =
             recorder_merge(recorder, child->record, child->record_bytes);
         assert(error == RECORDER_MERGED);

@@ -46,7 +46,7 @@ static enum live_marker parse_marker(const struct body *body, json_t **marker,
         return LIVE_MARKER_FOUND;
     }
     snprintf(error, STORE_ERROR_MAX, "%s is damaged: %.100s", LIVE_MARKER_KEY,
-             parsed ? "it lacks format, entry_bytes or payload" : reason.text);
+             parsed != NULL ? "it lacks format, entry_bytes or payload" : reason.text);
     json_decref(parsed);
     return LIVE_MARKER_DAMAGED;
 }
@@ -87,7 +87,7 @@ static char *marker_text(const struct live_place_options *options, const char *i
     json_object_set_new(marker, "producers", json_integer((json_int_t)config->workload.producers));
     json_object_set_new(marker, "started", json_string(started));
     char *text = json_dumps(marker, JSON_INDENT(2));
-    assert(text);
+    assert(text != NULL);
     json_decref(marker);
     return text;
 }
@@ -134,7 +134,7 @@ static enum claim check_mine(struct live_session *session, const char *identity,
         return CLAIM_FAILED;
     }
     const char *stored = json_string_value(json_object_get(marker, "identity"));
-    bool mine = stored && strcmp(stored, identity) == 0;
+    bool mine = stored != NULL && strcmp(stored, identity) == 0;
     json_decref(marker);
     return mine ? CLAIMED : CLAIM_TAKEN;
 }

@@ -119,7 +119,7 @@ static void stop(struct live_producer *live, enum live_end end)
         return;
     live->stopping = true;
     live->end = end;
-    if (!live->driver) {
+    if (live->driver == NULL) {
         live_loop_stop(live->session.loop);
         return;
     }
@@ -176,7 +176,7 @@ static void on_progress(struct timer *timer, void *context)
 static int tell_end(struct live_producer *live)
 {
     struct live_message message = {.kind = LIVE_ENDED, .end = live->end, .counts = live->counts};
-    if (live->driver) {
+    if (live->driver != NULL) {
         const struct producer *producer = driver_producer(live->driver);
         for (uint32_t i = 0; i < producer->queue.count; i++) {
             const struct batch *batch = batch_queue_at(&producer->queue, i);
@@ -248,7 +248,7 @@ static void on_parent(int fd, void *context)
     case LIVE_NOTHING:
         return;
     case LIVE_RECEIVED:
-        if (message.kind == LIVE_START && !live->recorder)
+        if (message.kind == LIVE_START && live->recorder == NULL)
             on_start_message(live, message.at_ns);
         return;
     case LIVE_HANG_UP:

@@ -232,7 +232,7 @@ static void on_hang_up(struct live_supervisor *live, struct live_child *child)
 {
     char text[LIVE_DEATH_TEXT_MAX];
     bool by_signal = live_child_reap(child, text);
-    if (live->recorder)
+    if (live->recorder != NULL)
         live_child_merge(child, live->recorder);
     if (!child->ended_told && by_signal) {
         on_death(live, child, text);
@@ -401,7 +401,7 @@ enum live_outcome live_run(const struct live_run_options *options, struct run_re
     live.progress = progress_make(options->messages, live.label);
     live.children = calloc(live.count, sizeof(*live.children));
     struct pollfd *fds = calloc(1 + live.count, sizeof(*fds));
-    assert(live.children && fds);
+    assert(live.children != NULL && fds != NULL);
     for (uint32_t i = 0; i < live.count; i++)
         live.children[i] = (struct live_child){.producer = i, .fd = -1};
     if (raise_descriptors(&live))

@@ -32,7 +32,7 @@ struct live_sweep {
 static int check_arm(const struct live_sweep *sweep, const struct arm *arm)
 {
     const struct config *config = &arm->config;
-    if (config->live.store[0] == '\0' && !sweep->cli->resume)
+    if (config->live.store[0] == '\0' && sweep->cli->resume == NULL)
         return cli_error(CLI_USAGE,
                          "%s: live.store is not set, so where to commit is unknown; give --store "
                          "file://DIR, or set it in the file",
@@ -62,7 +62,7 @@ static int check(const struct live_sweep *sweep)
         if (status != CLI_DONE)
             return status;
     }
-    if (sweep->cli->resume && count != 1)
+    if (sweep->cli->resume != NULL && count != 1)
         return cli_error(CLI_USAGE,
                          "--resume goes on with one run, but this asks for %llu: choose it with "
                          "--arm NAME, --seeds 1 and --set seed=N",
@@ -103,7 +103,7 @@ static int plan(struct live_sweep *sweep)
         return cli_error(CLI_FAILED, "%s", message);
     enum results_error error = RESULTS_OK;
     sweep->tasks = calloc(count_runs(sweep->experiment), sizeof(*sweep->tasks));
-    assert(sweep->tasks);
+    assert(sweep->tasks != NULL);
     for (size_t i = 0; i < sweep->experiment->arm_count && error == RESULTS_OK; i++) {
         const struct arm *arm = &sweep->experiment->arms[i];
         struct arm_record record;
@@ -182,7 +182,7 @@ static int find_place(struct live_sweep *sweep, const struct live_task *task)
         .experiment = sweep->experiment, .arm = task->arm, .seed = task->seed};
     char error[LIVE_PLACE_TEXT_MAX];
     enum open_result result;
-    if (sweep->cli->resume) {
+    if (sweep->cli->resume != NULL) {
         snprintf(sweep->url, sizeof(sweep->url), "%s", sweep->cli->resume);
         result = live_place_resume(&options, sweep->url, error);
     } else {
@@ -300,9 +300,9 @@ int live_main(int argc, char **argv)
     };
     if (!cli_parse(&cli, argc, argv))
         return cli.status;
-    if (cli.resume && cli.store)
+    if (cli.resume != NULL && cli.store != NULL)
         return cli_error(CLI_USAGE, "--resume names the folder already: leave --store out");
-    if (cli.resume && strlen(cli.resume) >= LIVE_URL_MAX)
+    if (cli.resume != NULL && strlen(cli.resume) >= LIVE_URL_MAX)
         return cli_error(CLI_USAGE, "--resume: longer than %d bytes", LIVE_URL_MAX - 1);
     struct experiment experiment;
     if (!cli_load_experiment(&cli, cli.operands[0], &experiment))

@@ -12,7 +12,7 @@ static char *config_text(const struct config *config)
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
-    assert(file);
+    assert(file != NULL);
     options_print(config, file);
     fclose(file);
     return text;
@@ -33,7 +33,7 @@ static void hash_config(const struct config *config, char hash[RESULTS_HASH_MAX]
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
-    assert(file);
+    assert(file != NULL);
     for (size_t i = 0; i < option_count(); i++) {
         char value[OPTION_TEXT_MAX];
         if (!decides_numbers(option_at(i)))
@@ -53,14 +53,14 @@ void arm_record_init(struct arm_record *record, const struct arm *arm)
     record->arm = (struct runner_arm){
         .name = arm->name,
         .group = arm->group,
-        .sweep_key = arm->sweep_key ? arm->sweep_key : "",
+        .sweep_key = arm->sweep_key != NULL ? arm->sweep_key : "",
         .sweep_value = NAN,
         .store = arm->config.store.profile,
         .config = record->config,
         .config_hash = record->hash,
         .context = &arm->config,
     };
-    if (arm->sweep_key)
+    if (arm->sweep_key != NULL)
         record->arm.sweep_value = option_number(&arm->config, option_find(arm->sweep_key));
 }
 

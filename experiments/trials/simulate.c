@@ -34,6 +34,10 @@ void simulate_options_of(const struct config *config, uint64_t seed,
         .producers = (uint32_t)config->workload.producers,
         .duration_ns = config->run.duration_ns,
         .store = {.apply_fraction = config->store.apply_fraction,
+                  .create_queue = {.wait_ns = config->store.contention.wait_ns,
+                                   .collision = config->store.contention.collision,
+                                   .collision_ns = config->store.contention.collision_ns,
+                                   .refused_early = config->store.contention.refused_early},
                   .client_bytes_per_s = config->store.client_bandwidth,
                   .store_bytes_per_s = config->store.bandwidth,
                   .puts_per_s = config->store.put_limit,
@@ -62,7 +66,7 @@ int simulate_once(const struct config *config, uint64_t seed, struct run_results
     struct simulation_result result;
     simulate_options_of(config, seed, &options);
     const char *wrong = simulation_options_check(&options);
-    if (wrong) {
+    if (wrong != NULL) {
         snprintf(error, RUNNER_ERROR_MAX, "the simulator cannot run this config: %s", wrong);
         recorder_close(recorder);
         return 1;
@@ -107,7 +111,7 @@ int simulate_experiment(const struct experiment *experiment, const struct simula
         count += seeds_of(&experiment->arms[i].config, options);
     struct trial *trials = calloc(count, sizeof(*trials));
     struct arm_record *arms = calloc(experiment->arm_count, sizeof(*arms));
-    assert(trials && arms);
+    assert(trials != NULL && arms != NULL);
     size_t next = 0;
     for (size_t i = 0; i < experiment->arm_count; i++) {
         const struct config *config = &experiment->arms[i].config;

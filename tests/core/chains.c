@@ -11,9 +11,9 @@ struct manifest *chain_append(struct manifest *base, struct random_stream *strea
     const struct producer_state *old = manifest_state_find(base, producer);
     struct manifest_change change = {.first_step = first_step};
     change.state.producer = producer;
-    if (old)
+    if (old != NULL)
         change.state = *old;
-    change.state.epoch = old ? old->epoch + (uint32_t)(random_next(stream) % 2) : 1;
+    change.state.epoch = old != NULL ? old->epoch + (uint32_t)(random_next(stream) % 2) : 1;
     change.state.incarnation = random_incarnation(stream);
     change.state.last_commit_ns += (int64_t)(random_next(stream) >> 20);
     change.state.last_commit_version = base->version + 1;
@@ -22,7 +22,7 @@ struct manifest *chain_append(struct manifest *base, struct random_stream *strea
                                              .incarnation = change.state.incarnation,
                                              .attempt = random_next(stream)};
     struct manifest_entry *list = calloc(entries + 1, sizeof(*list));
-    assert(list);
+    assert(list != NULL);
     for (size_t i = 0; i < entries; i++) {
         list[i].tgb_bytes = random_next(stream) >> 30;
         change.state.next_offset += list[i].tgb_bytes;
@@ -77,7 +77,7 @@ static struct collect entries_of(const struct manifest *manifest)
 {
     struct collect into = {.next_step = manifest->first_step, .dense = true};
     into.entries = calloc(manifest_live_entries(manifest) + 1, sizeof(*into.entries));
-    assert(into.entries);
+    assert(into.entries != NULL);
     manifest_visit_entries(manifest, 0, collect, &into);
     return into;
 }

@@ -93,7 +93,7 @@ static void run(struct watcher *watcher, uint64_t batches_max)
         continue;
     CU_ASSERT_EQUAL(scripted_store_requests(world->store, ANY_REQUEST), requests);
     CU_ASSERT_EQUAL(watcher->requests, requests);
-    if (watcher->driver)
+    if (watcher->driver != NULL)
         driver_close(watcher->driver);
     world_close(world);
 }

@@ -81,7 +81,7 @@ static void check_entry(uint64_t step, const struct manifest_entry *entry, void 
     if (stream->count == stream->capacity) {
         stream->capacity = stream->capacity ? 2 * stream->capacity : 64;
         stream->batches = realloc(stream->batches, stream->capacity * sizeof(*stream->batches));
-        assert(stream->batches);
+        assert(stream->batches != NULL);
     }
     stream->batches[stream->count++] = (struct committed_batch){
         .incarnation = entry->tgb.incarnation, .end_offset = entry->tgb.end_offset};
@@ -93,7 +93,8 @@ static void check_states(struct history *history, const struct manifest *manifes
     for (uint32_t i = 0; i < manifest_state_count(base); i++) {
         const struct producer_state *old = manifest_state_at(base, i);
         const struct producer_state *new = manifest_state_find(manifest, old->producer);
-        if (!new || (old->producer != manifest->author.producer && memcmp(old, new, sizeof(*old))))
+        if (new == NULL ||
+            (old->producer != manifest->author.producer && memcmp(old, new, sizeof(*old))))
             history_problem(history, "version %" PRIu64 " changed producer %" PRIu32 "'s state",
                             manifest->version, old->producer);
     }
@@ -106,20 +107,20 @@ static void check_author(struct history *history, const struct manifest *manifes
     const struct producer_state *new = manifest_state_find(manifest, author->producer);
     struct step_check check = {.history = history,
                                .manifest = manifest,
-                               .sequence = old ? old->last_sequence : 0,
-                               .offset = old ? old->next_offset : 0};
+                               .sequence = old != NULL ? old->last_sequence : 0,
+                               .offset = old != NULL ? old->next_offset : 0};
     manifest_visit_entries(manifest, history->newest->next_step, check_entry, &check);
-    uint32_t epoch = old ? old->epoch : 0;
+    uint32_t epoch = old != NULL ? old->epoch : 0;
     if (check.own == 0 ? author->epoch != epoch + 1
                        : author->epoch != epoch || !same(&author->incarnation, &old->incarnation))
         history_problem(history,
                         "version %" PRIu64 " of producer %" PRIu32 ": epoch %" PRIu32
                         " after %" PRIu32 " with %" PRIu64 " batches",
                         manifest->version, author->producer, author->epoch, epoch, check.own);
-    if (!new || new->epoch != author->epoch || !same(&new->incarnation, &author->incarnation) ||
-        new->last_sequence != check.sequence || new->next_offset != check.offset ||
-        new->last_commit_version != manifest->version ||
-        (old && new->last_commit_ns < old->last_commit_ns))
+    if (new == NULL || new->epoch != author->epoch ||
+        !same(&new->incarnation, &author->incarnation) || new->last_sequence != check.sequence ||
+        new->next_offset != check.offset || new->last_commit_version != manifest->version ||
+        (old != NULL && new->last_commit_ns < old->last_commit_ns))
         history_problem(history, "version %" PRIu64 " holds a wrong state of its author",
                         manifest->version);
 }
@@ -148,13 +149,13 @@ static void created(void *context, const char *key, const struct manifest *manif
     struct floor written;
     if (name_parse_floor(key, &written) && written.step > history->floor_step)
         history->floor_step = written.step;
-    if (!manifest)
+    if (manifest == NULL)
         return;
     if (floor.version > 0 && manifest->version <= floor.version) {
         history->zombies++;
         return;
     }
-    if (history->newest)
+    if (history->newest != NULL)
         check_next(history, manifest);
     else if (manifest->version != MANIFEST_GENESIS_VERSION)
         history_problem(history, "the chain starts with version %" PRIu64, manifest->version);

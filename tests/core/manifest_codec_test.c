@@ -17,7 +17,7 @@ static struct encoded encode(const struct manifest *manifest)
 {
     struct encoded encoded = {.bytes = manifest_encoded_bytes(manifest)};
     encoded.data = malloc(encoded.bytes);
-    assert(encoded.data);
+    assert(encoded.data != NULL);
     uint64_t checksum = manifest_encode(manifest, encoded.data);
     uint64_t trailer;
     memcpy(&trailer, encoded.data + encoded.bytes - sizeof(trailer), sizeof(trailer));
@@ -29,7 +29,7 @@ static struct encoded encode(const struct manifest *manifest)
 static enum manifest_error decode(const uint8_t *data, uint64_t bytes, struct manifest **manifest)
 {
     uint8_t *copy = malloc(bytes > 0 ? bytes : 1);
-    assert(copy);
+    assert(copy != NULL);
     memcpy(copy, data, bytes);
     enum manifest_error error = manifest_decode(copy, bytes, manifest);
     free(copy);

@@ -80,7 +80,7 @@ static struct object *find(const struct scripted_store *store, const char *key)
 static void report_created(struct scripted_store *store, const struct object *object)
 {
     uint64_t version;
-    if (!store->watch)
+    if (store->watch == NULL)
         return;
     struct manifest *manifest = NULL;
     if (name_parse_version(object->key, &version)) {
@@ -105,10 +105,10 @@ bool scripted_store_create(struct scripted_store *store, const char *key, const 
     if (store->count == store->capacity) {
         store->capacity = store->capacity ? 2 * store->capacity : 64;
         store->objects = realloc(store->objects, store->capacity * sizeof(struct object *));
-        assert(store->objects);
+        assert(store->objects != NULL);
     }
     struct object *object = malloc(sizeof(*object));
-    assert(object && strlen(key) < sizeof(object->key));
+    assert(object != NULL && strlen(key) < sizeof(object->key));
     memcpy(object->key, key, strlen(key) + 1);
     object->body = body_copy_range(body, 0, 0);
     memmove(store->objects + index + 1, store->objects + index,
@@ -150,7 +150,7 @@ struct manifest *scripted_store_version(const struct scripted_store *store, uint
     char key[STORE_KEY_MAX];
     name_version(key, version);
     const struct object *object = find(store, key);
-    if (!object)
+    if (object == NULL)
         return NULL;
     if (object->body.kind == BODY_MANIFEST)
         return manifest_retain(object->body.manifest);
@@ -308,13 +308,13 @@ static enum store_outcome apply(struct scripted_store *store, struct request *re
     switch (request->verb) {
     case STORE_GET:
         object = find(store, request->key);
-        if (!object)
+        if (object == NULL)
             return STORE_NOT_FOUND;
-        if (op)
+        if (op != NULL)
             op->result = body_copy_range(&object->body, op->range_offset, op->range_bytes);
         return STORE_OK;
     case STORE_LIST:
-        if (op)
+        if (op != NULL)
             list(store, op);
         return STORE_OK;
     case STORE_PUT:
@@ -346,7 +346,7 @@ static void request_free(struct request *request)
 static void apply_waiting(struct scripted_store *store, uint32_t requests)
 {
     struct request *next;
-    for (struct request *request = store->requests; request; request = next) {
+    for (struct request *request = store->requests; request != NULL; request = next) {
         next = request->next;
         if (!request->waits)
             continue;
@@ -371,7 +371,7 @@ static void answer(struct request *request)
     struct store_op *op = request->op;
     struct port *port = request->port;
     bool late = request->ruled && request->rule.application == APPLY_LATE;
-    if (port->cut || !op) {
+    if (port->cut || op == NULL) {
         if (!late)
             request_free(request);
         return;
@@ -402,7 +402,7 @@ static void request_fired(struct timer *timer, void *context)
     request->applied = true;
     struct store_op *op = request->port->cut ? NULL : request->op;
     enum store_outcome outcome = STORE_OK;
-    if (request->ruled && request->rule.before)
+    if (request->ruled && request->rule.before != NULL)
         request->rule.before(store, request->rule.context);
     enum application application = request->ruled ? request->rule.application : APPLY;
     apply_waiting(store, 1);
@@ -412,12 +412,12 @@ static void request_fired(struct timer *timer, void *context)
         request->waits = true;
         request->countdown = request->rule.late_requests;
     }
-    if (op) {
+    if (op != NULL) {
         op->outcome = request->ruled && request->rule.answers ? request->rule.outcome : outcome;
         if (op->outcome != outcome)
             body_release(&op->result);
     }
-    if (op || application != APPLY_LATE)
+    if (op != NULL || application != APPLY_LATE)
         loop_timer_set(&store->loop->loop, &request->timer,
                        store->loop->now_ns + half_latency(store));
 }
@@ -426,10 +426,10 @@ static void port_submit(struct store *base, struct store_op *op)
 {
     struct port *port = (struct port *)base;
     struct scripted_store *store = port->owner;
-    for (const struct request *r = store->requests; r; r = r->next)
+    for (const struct request *r = store->requests; r != NULL; r = r->next)
         assert(r->op != op || r->port->cut); /* one at a time */
     struct request *request = calloc(1, sizeof(*request));
-    assert(request);
+    assert(request != NULL);
     timer_init(&request->timer, request_fired, request);
     request->owner = store;
     request->port = port;
@@ -461,7 +461,7 @@ static const struct store_ops port_ops = {.submit = port_submit, .close = port_c
 struct scripted_store *scripted_store_open(struct manual_loop *loop, int64_t latency_ns)
 {
     struct scripted_store *store = calloc(1, sizeof(*store));
-    assert(store);
+    assert(store != NULL);
     store->loop = loop;
     store->latency_ns = latency_ns;
     return store;
@@ -469,7 +469,7 @@ struct scripted_store *scripted_store_open(struct manual_loop *loop, int64_t lat
 
 void scripted_store_close(struct scripted_store *store)
 {
-    while (store->requests)
+    while (store->requests != NULL)
         request_free(store->requests);
     for (size_t i = 0; i < store->count; i++) {
         body_release(&store->objects[i]->body);
@@ -525,7 +525,7 @@ uint64_t scripted_store_requests(const struct scripted_store *store, enum reques
 uint32_t scripted_store_in_flight(const struct scripted_store *store)
 {
     uint32_t count = 0;
-    for (const struct request *request = store->requests; request; request = request->next)
+    for (const struct request *request = store->requests; request != NULL; request = request->next)
         count += request->op != NULL && !request->port->cut;
     return count;
 }
@@ -533,7 +533,7 @@ uint32_t scripted_store_in_flight(const struct scripted_store *store)
 uint32_t scripted_store_late(const struct scripted_store *store)
 {
     uint32_t count = 0;
-    for (const struct request *request = store->requests; request; request = request->next)
+    for (const struct request *request = store->requests; request != NULL; request = request->next)
         count += request->waits;
     return count;
 }

@@ -48,12 +48,12 @@ static void start(struct swarm *swarm, uint32_t producer)
 static void decide_floor(struct swarm *swarm)
 {
     const struct manifest *newest = swarm->world->history.newest;
-    if (!newest)
+    if (newest == NULL)
         return;
     uint64_t behind = draw(swarm, 4);
     uint64_t version = newest->version > behind ? newest->version - behind : 1;
     struct manifest *at = scripted_store_version(swarm->world->store, version);
-    if (!at)
+    if (at == NULL)
         return;
     uint64_t step = at->first_step + draw(swarm, manifest_live_entries(at) + 1);
     manifest_release(at);
@@ -95,7 +95,7 @@ static void restart(struct swarm *swarm)
     bool crash = draw(swarm, 2);
     for (uint32_t i = 0; i < world->machine_count && crash; i++) {
         struct machine *machine = &world->machines[i];
-        if (machine->producer == producer && machine->driver && !machine->ended)
+        if (machine->producer == producer && machine->driver != NULL && !machine->ended)
             world_crash(machine);
     }
     start(swarm, producer);
@@ -138,7 +138,7 @@ static void chaos(struct timer *timer, void *context)
 static bool all_ended(const struct world *world)
 {
     for (uint32_t i = 0; i < world->machine_count; i++)
-        if (world->machines[i].driver && !world->machines[i].ended)
+        if (world->machines[i].driver != NULL && !world->machines[i].ended)
             return false;
     return true;
 }
@@ -148,12 +148,12 @@ static void check_ends(struct world *world)
 {
     for (uint32_t i = 0; i < world->machine_count; i++) {
         const struct machine *machine = &world->machines[i];
-        if (!machine->driver)
+        if (machine->driver == NULL)
             continue;
         const struct producer_state *state =
             manifest_state_find(world->history.newest, machine->producer);
-        bool holder =
-            state && memcmp(&state->incarnation, &machine->incarnation, INCARNATION_BYTES) == 0;
+        bool holder = state != NULL &&
+                      memcmp(&state->incarnation, &machine->incarnation, INCARNATION_BYTES) == 0;
         if (machine->end != PRODUCER_STOPPED && (holder || machine->end != PRODUCER_FENCED))
             history_problem(&world->history, "producer %" PRIu32 " (port %" PRIu32 ") ended %s: %s",
                             machine->producer, machine->port, producer_end_name(machine->end),
@@ -204,7 +204,7 @@ static bool run_seed(uint64_t seed, uint64_t *zombies)
 static uint64_t from_environment(const char *name, uint64_t otherwise)
 {
     const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
+    return text != NULL ? strtoull(text, NULL, 10) : otherwise;
 }
 
 static void producers_with_faults_restarts_and_reclaimers(void)

@@ -51,7 +51,7 @@ static void on_visible(void *context, uint32_t producer, const struct batch *bat
     struct machine *machine = context;
     struct history *history = &machine->world->history;
     const struct committed_batch *committed = history_batch(history, producer, batch->sequence);
-    if (!committed || committed->end_offset != batch->end_offset ||
+    if (committed == NULL || committed->end_offset != batch->end_offset ||
         memcmp(&committed->incarnation, &machine->incarnation, INCARNATION_BYTES) != 0)
         history_problem(history, "producer %" PRIu32 ": batch %" PRIu64 " is not in the chain",
                         producer, batch->sequence);
@@ -89,7 +89,7 @@ static void on_ended(void *context, uint32_t producer, enum producer_end end, co
 struct world *world_open(uint64_t seed)
 {
     struct world *world = calloc(1, sizeof(*world));
-    assert(world);
+    assert(world != NULL);
     manual_loop_init(&world->loop);
     world->store = scripted_store_open(&world->loop, LATENCY_NS);
     world->random = random_stream_make(seed, 1);
@@ -103,7 +103,7 @@ void world_close(struct world *world)
         printf("\n  %s\n", world->history.problem);
     CU_ASSERT_STRING_EQUAL(world->history.problem, "");
     for (uint32_t i = 0; i < world->machine_count; i++)
-        if (world->machines[i].driver)
+        if (world->machines[i].driver != NULL)
             world_crash(&world->machines[i]);
     scripted_store_close(world->store);
     history_deinit(&world->history);
@@ -152,7 +152,7 @@ struct machine *world_start_with(struct world *world, const struct producer_opti
         struct codec_store_options payload = {.payload = true};
         machine->codec = codec_store_open(port, &payload);
     }
-    struct driver_options driver = {.store = machine->codec ? machine->codec : port,
+    struct driver_options driver = {.store = machine->codec != NULL ? machine->codec : port,
                                     .loop = &world->loop.loop,
                                     .observer = &machine->observer,
                                     .producer = &own};
@@ -170,7 +170,7 @@ struct machine *world_start(struct world *world, uint32_t producer)
 void world_crash(struct machine *machine)
 {
     scripted_store_cut(machine->world->store, machine->port);
-    if (machine->codec)
+    if (machine->codec != NULL)
         store_close(machine->codec);
     driver_close(machine->driver);
     machine->driver = NULL;
@@ -213,7 +213,7 @@ void world_until_ns(struct world *world, int64_t ns)
 
 void world_script(struct world *world, struct rule rule)
 {
-    if (rule.before && !rule.context)
+    if (rule.before != NULL && rule.context == NULL)
         rule.context = world;
     scripted_store_script(world->store, &rule);
 }
@@ -250,7 +250,7 @@ static void fence(struct world *world, uint32_t producer)
     struct manifest *base = newest_or_genesis(world);
     const struct producer_state *old = manifest_state_find(base, producer);
     struct producer_state state = {.producer = producer};
-    if (old)
+    if (old != NULL)
         state = *old;
     state.epoch++;
     if (producer == FOREIGNER)

@@ -58,7 +58,7 @@ static void write_arm(struct results_db *db, const char *name, const char *key, 
             .started = "2026-01-01T00:00:00Z",
             .machine = "test",
         };
-        for (const struct cell *cell = cells; cell->metric; cell++)
+        for (const struct cell *cell = cells; cell->metric != NULL; cell++)
             run_results_add_metric(&results, cell->metric, "1", cell->values[seed]);
         for (int bin = 0; bin < 2; bin++) {
             struct result_point point = {300.0 * bin, bin == 0 ? 3 : 1};

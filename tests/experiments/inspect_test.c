@@ -127,12 +127,12 @@ static void planted_problems_are_found(void)
     for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
         struct inspection inspection = {0};
         follow_planted(&inspection, &cases[i].planted);
-        if (!cases[i].problem) {
+        if (cases[i].problem == NULL) {
             CU_ASSERT_EQUAL(inspection.problem_total, 0);
         } else {
             CU_ASSERT_FATAL(inspection.problem_total > 0);
             CU_ASSERT_PTR_NOT_NULL(strstr(inspection.problems[0].text, cases[i].problem));
-            if (!strstr(inspection.problems[0].text, cases[i].problem))
+            if (strstr(inspection.problems[0].text, cases[i].problem) == NULL)
                 fprintf(stderr, "case %zu: %s\n", i, inspection.problems[0].text);
         }
         inspection_deinit(&inspection);
@@ -238,7 +238,7 @@ static char *save(const char *path, size_t *size)
     int fd = open(path, O_RDONLY);
     assert(fd >= 0 && fstat(fd, &status) == 0);
     char *bytes = malloc((size_t)status.st_size + 1);
-    assert(bytes);
+    assert(bytes != NULL);
     *size = (size_t)status.st_size;
     ssize_t got = read(fd, bytes, *size);
     assert(got == status.st_size);
@@ -283,8 +283,8 @@ static void expect(const struct ground *ground, const char *flag, const char *pr
     CU_ASSERT_EQUAL(status, problem ? 1 : 0);
     char *text = json_dumps(json_object_get(report, "problems"), JSON_INDENT(1));
     CU_ASSERT_TRUE(problem ? strstr(text, problem) != NULL : strcmp(text, "[]") == 0);
-    if (problem ? !strstr(text, problem) : strcmp(text, "[]") != 0)
-        fprintf(stderr, "expected %s, found %s\n", problem ? problem : "nothing", text);
+    if (problem != NULL ? strstr(text, problem) == NULL : strcmp(text, "[]") != 0)
+        fprintf(stderr, "expected %s, found %s\n", problem != NULL ? problem : "nothing", text);
     free(text);
     json_decref(report);
 }

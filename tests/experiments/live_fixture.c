@@ -31,10 +31,10 @@ void live_scratch_make(char path[LIVE_SCRATCH_MAX])
 {
     const char *base = getenv("TMPDIR");
     int written = snprintf(path, LIVE_SCRATCH_MAX, "%.30s/lakestream-live-XXXXXX",
-                           base && base[0] && strlen(base) <= 30 ? base : "/tmp");
+                           base != NULL && base[0] && strlen(base) <= 30 ? base : "/tmp");
     assert(written > 0 && written < LIVE_SCRATCH_MAX);
     const char *made = mkdtemp(path);
-    assert(made);
+    assert(made != NULL);
     int failed = chmod(path, 0777);
     assert(failed == 0);
 }
@@ -67,7 +67,7 @@ void live_write_config(const char *scratch, int producers, int duration_ms, cons
     char path[LIVE_PATH_MAX];
     live_path(path, scratch, "config.yaml");
     FILE *file = fopen(path, "w");
-    assert(file);
+    assert(file != NULL);
     /* Written out, so that no profile is looked for beyond the project's own. */
     fprintf(file,
             "name: probe\nseeds: 1\n"
@@ -101,7 +101,7 @@ void live_process_start(struct live_process *process, const struct live_process_
 {
     char *argv[LIVE_ARGUMENTS_MAX + 1] = {NULL};
     int argc = 0;
-    while (argc < LIVE_ARGUMENTS_MAX && options->arguments[argc]) {
+    while (argc < LIVE_ARGUMENTS_MAX && options->arguments[argc] != NULL) {
         argv[argc] = strdup(options->arguments[argc]);
         argc++;
     }
@@ -155,12 +155,12 @@ char *live_read(const char *path)
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
     FILE *file = fopen(path, "r");
-    assert(memory);
+    assert(memory != NULL);
     char part[4096];
     size_t got;
-    while (file && (got = fread(part, 1, sizeof(part), file)) > 0)
+    while (file != NULL && (got = fread(part, 1, sizeof(part), file)) > 0)
         fwrite(part, 1, got, memory);
-    if (file)
+    if (file != NULL)
         fclose(file);
     fclose(memory);
     return text;
@@ -170,7 +170,7 @@ int live_count_in(const char *path, const char *text)
 {
     char *all = live_read(path);
     int count = 0;
-    for (const char *at = strstr(all, text); at; at = strstr(at + 1, text))
+    for (const char *at = strstr(all, text); at != NULL; at = strstr(at + 1, text))
         count++;
     free(all);
     return count;
@@ -211,14 +211,15 @@ bool live_run_url(const char *scratch, const char *arm, char url[LIVE_PATH_MAX])
     live_path(path, scratch, "store/probe/%s", arm);
     DIR *dir = opendir(path);
     int count = 0;
-    for (const struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
+    for (const struct dirent *entry = dir != NULL ? readdir(dir) : NULL; entry != NULL;
+         entry = readdir(dir)) {
         if (entry->d_name[0] == '.')
             continue;
         count++;
         snprintf(url, LIVE_PATH_MAX, "file://%s/store/probe/%s/%.100s", scratch, arm,
                  entry->d_name);
     }
-    if (dir)
+    if (dir != NULL)
         closedir(dir);
     return count == 1;
 }
@@ -227,7 +228,7 @@ bool live_find_file(const char *folder, const char *ending, char path[LIVE_PATH_
 {
     DIR *dir = opendir(folder);
     bool found = false;
-    for (const struct dirent *entry = dir ? readdir(dir) : NULL; entry && !found;
+    for (const struct dirent *entry = dir != NULL ? readdir(dir) : NULL; entry != NULL && !found;
          entry = readdir(dir)) {
         size_t length = strlen(entry->d_name);
         if (entry->d_name[0] == '.')
@@ -240,7 +241,7 @@ bool live_find_file(const char *folder, const char *ending, char path[LIVE_PATH_
         if (!found && entry->d_type == DT_DIR)
             found = live_find_file(below, ending, path);
     }
-    if (dir)
+    if (dir != NULL)
         closedir(dir);
     return found;
 }
@@ -260,7 +261,7 @@ json_t *live_inspect(const char *scratch, const char *url, const char *flag, int
 long long live_number(const json_t *report, const char *key, const char *member)
 {
     const json_t *value = json_object_get(report, key);
-    if (member)
+    if (member != NULL)
         value = json_object_get(value, member);
     return json_is_integer(value) ? (long long)json_integer_value(value) : -1;
 }

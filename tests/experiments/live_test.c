@@ -43,7 +43,8 @@ static void start(struct live_case *live, const char *resume)
     struct live_process_options options = {
         .scratch = live->scratch,
         .name = "live",
-        .arguments = {"live", live->config, "--db", live->db, resume ? "--resume" : NULL, resume},
+        .arguments = {"live", live->config, "--db", live->db, resume != NULL ? "--resume" : NULL,
+                      resume},
     };
     live_process_start(&live->process, &options);
 }
@@ -165,7 +166,7 @@ static bool resumed_at(const char *path, unsigned long long *sequence, unsigned 
 {
     char *text = live_read(path);
     const char *found = strstr(text, "goes on after sequence ");
-    bool read = found &&
+    bool read = found != NULL &&
                 sscanf(found, "goes on after sequence %llu, at offset %llu", sequence, offset) == 2;
     free(text);
     return read;
@@ -354,7 +355,7 @@ static int on_a_small_disk(struct live_case *live)
     if (!live_run_url(live->scratch, "fixed", url))
         return 3;
     json_t *report = live_inspect(live->scratch, url, "--deep", &status);
-    if (!report || status != 0 || live_number(report, "version_count", NULL) < 2)
+    if (report == NULL || status != 0 || live_number(report, "version_count", NULL) < 2)
         return 4;
     json_decref(report);
     return 0;

@@ -21,7 +21,7 @@ static int reproduce(const struct fixture *fixture, const char *const *given, ch
     char path[300];
     char *arguments[ARGUMENTS_MAX + 1] = {strdup("reproduce")};
     int count = 1;
-    while (given[count - 1] && count < ARGUMENTS_MAX) {
+    while (given[count - 1] != NULL && count < ARGUMENTS_MAX) {
         arguments[count] = strdup(given[count - 1]);
         count++;
     }
@@ -49,7 +49,7 @@ static void expect_one_line(const char *said, const char *part)
     const char *end = strchr(said, '\n');
     CU_ASSERT_PTR_NOT_NULL(strstr(said, part));
     CU_ASSERT_TRUE(end && end[1] == '\0');
-    if (!strstr(said, part))
+    if (strstr(said, part) == NULL)
         printf("\n  said     %s\n  expected %s\n", said, part);
 }
 
