@@ -117,7 +117,7 @@ bool bench_p1(struct bench *bench)
                  &(struct bench_row){"P1, 32 producers, 5 h", "simulated s/s", speed, TARGET_SPEED,
                                      verdict, "one core, best of five, links and checkers on"});
     report_events(bench, "", &timing, NAN);
-    experiment_free(&experiment);
+    experiment_deinit(&experiment);
     return true;
 }
 
@@ -137,7 +137,7 @@ bool bench_reference(struct bench *bench)
     bench_report(bench,
                  &(struct bench_row){"reference mode", "times slower", slow.wall_s / fast.wall_s,
                                      NAN, same ? BENCH_MEETS : BENCH_WRONG, note});
-    experiment_free(&experiment);
+    experiment_deinit(&experiment);
     return true;
 }
 
@@ -154,7 +154,7 @@ bool bench_scale(struct bench *bench)
     if (timing.violations > 0)
         bench_report(bench, &(struct bench_row){"1,024 producers, 1 h", "violations",
                                                 (double)timing.violations, 0, BENCH_WRONG, ""});
-    experiment_free(&experiment);
+    experiment_deinit(&experiment);
     return true;
 }
 
@@ -189,6 +189,6 @@ bool bench_memory(struct bench *bench)
                                                            : BENCH_MISSES;
     bench_report(bench, &(struct bench_row){"peak memory, fixed 1 s", "MB", peak, TARGET_RESIDENT,
                                             verdict, "P1 with the policy that commits most often"});
-    experiment_free(&experiment);
+    experiment_deinit(&experiment);
     return true;
 }

@@ -46,7 +46,7 @@ bool cli_load_experiment(const struct cli *cli, const char *path, struct experim
         return false;
     }
     if (cli->arm != NULL && !keep_arm(experiment, cli->arm)) {
-        experiment_free(experiment);
+        experiment_deinit(experiment);
         return false;
     }
     for (size_t i = 0; cli->seeds != 0 && i < experiment->arm_count; i++) {

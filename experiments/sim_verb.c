@@ -46,6 +46,6 @@ int sim_main(int argc, char **argv)
         return CLI_USAGE;
     int status =
         cli.print_config ? cli_print_configs(&cli, &experiment) : simulate(&experiment, &cli);
-    experiment_free(&experiment);
+    experiment_deinit(&experiment);
     return status;
 }

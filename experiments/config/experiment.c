@@ -427,13 +427,13 @@ bool experiment_load(const char *path, struct overrides overrides, struct experi
     free(loader.settings);
     free(loader.plans);
     free(loader.overrides);
-    yaml_file_free(&loader.file);
+    yaml_file_deinit(&loader.file);
     if (!ok)
-        experiment_free(experiment);
+        experiment_deinit(experiment);
     return ok;
 }
 
-void experiment_free(struct experiment *experiment)
+void experiment_deinit(struct experiment *experiment)
 {
     for (size_t i = 0; i < experiment->file_count; i++)
         free(experiment->files[i]);

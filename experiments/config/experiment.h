@@ -50,6 +50,6 @@ MUST_USE bool experiment_load(const char *path, struct overrides overrides,
                               struct experiment *experiment, struct diagnostic *diagnostic);
 
 /* Also allowed on a zeroed experiment. The configs' origins are invalid afterwards. */
-void experiment_free(struct experiment *experiment);
+void experiment_deinit(struct experiment *experiment);
 
 #endif

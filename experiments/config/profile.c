@@ -151,6 +151,6 @@ bool profile_load(const char *path, struct config *config, struct diagnostic *di
     bool ok = true;
     for (size_t i = 0; ok && i < file.count; i++)
         ok = set_node(&file.nodes[i], path, config, diagnostic);
-    yaml_file_free(&file);
+    yaml_file_deinit(&file);
     return ok;
 }

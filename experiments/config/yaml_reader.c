@@ -368,7 +368,7 @@ bool yaml_file_parse(const char *path, const char *bytes, size_t size, struct ya
     bool ok = read_stream(&reader);
     yaml_parser_delete(&reader.parser);
     if (!ok)
-        yaml_file_free(file);
+        yaml_file_deinit(file);
     return ok;
 }
 
@@ -428,7 +428,7 @@ bool yaml_file_read(const char *path, struct yaml_file *file, struct diagnostic 
     return ok;
 }
 
-void yaml_file_free(struct yaml_file *file)
+void yaml_file_deinit(struct yaml_file *file)
 {
     for (size_t i = 0; i < file->count; i++) {
         free(file->nodes[i].key);

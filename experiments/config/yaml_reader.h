@@ -52,6 +52,6 @@ MUST_USE bool yaml_file_parse(const char *path, const char *bytes, size_t size,
                               struct yaml_file *file, struct diagnostic *diagnostic);
 
 /* Also allowed on a zeroed file. */
-void yaml_file_free(struct yaml_file *file);
+void yaml_file_deinit(struct yaml_file *file);
 
 #endif

@@ -76,7 +76,7 @@ void curve_read(const struct figure_data *data, size_t first, int hour, struct c
         read_point(data, &data->arms[i], hour, curve, i - first);
 }
 
-void curve_free(struct curve *curve)
+void curve_deinit(struct curve *curve)
 {
     free(curve->seeds);
     free(curve->success);

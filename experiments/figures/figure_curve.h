@@ -15,9 +15,9 @@ struct curve {
     double *age_s;   /* owned: the same */
 };
 
-/* `first`: the group's first arm; its arms are neighbours. Free it by curve_free. */
+/* `first`: the group's first arm; its arms are neighbours. Deinit it by curve_deinit. */
 void curve_read(const struct figure_data *data, size_t first, int hour, struct curve *curve);
-void curve_free(struct curve *curve);
+void curve_deinit(struct curve *curve);
 
 /* One past the last arm of the group that starts at `first`. */
 size_t curve_group_end(const struct figure_data *data, size_t first);

@@ -163,7 +163,7 @@ bool figure_data_load(struct results_db *db, const char *experiment, enum result
         valid = figure_data_refuse(db, diagnostic);
     sqlite3_finalize(statement);
     if (!valid) {
-        figure_data_free(data);
+        figure_data_deinit(data);
         return false;
     }
     if (data->arm_count > 1)
@@ -171,7 +171,7 @@ bool figure_data_load(struct results_db *db, const char *experiment, enum result
     return true;
 }
 
-void figure_data_free(struct figure_data *data)
+void figure_data_deinit(struct figure_data *data)
 {
     for (size_t i = 0; i < data->arm_count; i++) {
         free(data->arms[i].runs);
@@ -311,7 +311,7 @@ void figure_series_read(const struct figure_data *data, const struct figure_arm 
     sqlite3_finalize(statement);
 }
 
-void figure_series_free(struct figure_series *series)
+void figure_series_deinit(struct figure_series *series)
 {
     free(series->t_s);
     free(series->values);

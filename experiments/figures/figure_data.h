@@ -50,7 +50,7 @@ struct figure_series {
 MUST_USE bool figure_data_load(struct results_db *db, const char *experiment,
                                enum results_mode mode, struct figure_data *data,
                                struct diagnostic *diagnostic);
-void figure_data_free(struct figure_data *data);
+void figure_data_deinit(struct figure_data *data);
 
 /* Puts what the database's last error means into the diagnostic. Returns false. */
 bool figure_data_refuse(struct results_db *db, struct diagnostic *diagnostic);
@@ -74,10 +74,10 @@ struct statistics_mean figure_mean_of(const double *values, size_t count);
 /* Whole hours that every run of every arm lasted, at most; 0 without arms. */
 int figure_hours(const struct figure_data *data);
 
-/* Free it by figure_series_free. */
+/* Deinit it by figure_series_deinit. */
 void figure_series_read(const struct figure_data *data, const struct figure_arm *arm,
                         const char *name, struct figure_series *series);
-void figure_series_free(struct figure_series *series);
+void figure_series_deinit(struct figure_series *series);
 
 /* MB/s that all producers of this arm offer together. */
 double figure_offered_mb_s(const struct figure_arm *arm);

@@ -120,9 +120,9 @@ static void write_ages(const struct figure_page *page, int hour, size_t referenc
             else
                 fprintf(markdown, " %s |", judge(&curve, &against, targets[k]));
         }
-        curve_free(&curve);
+        curve_deinit(&curve);
     }
-    curve_free(&against);
+    curve_deinit(&against);
 }
 
 static void write_comparison(const struct figure_page *page, FILE *markdown)
@@ -242,11 +242,11 @@ static void print_groups(const struct figure_data *data, int hour, double succes
                 named = true;
                 separator = "; ";
             }
-            curve_free(&curve);
+            curve_deinit(&curve);
         }
     }
     fprintf(text, "\n");
-    curve_free(&against);
+    curve_deinit(&against);
 }
 
 static void frontier_headline(const struct figure_page *page, FILE *text)

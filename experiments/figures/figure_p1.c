@@ -112,10 +112,10 @@ static void plot_arm(const struct figure_data *data, const struct figure_arm *ar
         }
         fprintf(points, "\n");
     }
-    figure_series_free(&columns.won);
-    figure_series_free(&columns.lost);
+    figure_series_deinit(&columns.won);
+    figure_series_deinit(&columns.lost);
     for (size_t i = 0; i < 6; i++)
-        figure_series_free(&columns.others[i]);
+        figure_series_deinit(&columns.others[i]);
     free(seeds);
 }
 

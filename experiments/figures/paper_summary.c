@@ -53,7 +53,7 @@ static bool print_live(const struct figure_data *data, FILE *markdown,
                     (unsigned long long)arm->config.workload.producers);
             print_found(&live, arm, markdown);
         }
-        figure_data_free(&live);
+        figure_data_deinit(&live);
         status = SQLITE_OK;
     }
     if (printed == 0)

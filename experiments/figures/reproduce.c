@@ -87,7 +87,7 @@ bool reproduce_figure(const struct reproduce *reproduce, const struct figure *fi
         done = rewrite_part(reproduce, &page, diagnostic);
     if (done)
         figure->headline(&page, headlines);
-    figure_data_free(&data);
+    figure_data_deinit(&data);
     return done;
 }
 
@@ -106,7 +106,7 @@ bool reproduce_summary(const struct reproduce *reproduce, struct diagnostic *dia
     assert(markdown != NULL);
     bool done = paper_summary(&data, reproduce->reported, markdown, diagnostic);
     fclose(markdown);
-    figure_data_free(&data);
+    figure_data_deinit(&data);
     if (done)
         done = paper_rewrite(reproduce->paper, "numbers", text, diagnostic);
     free(text);

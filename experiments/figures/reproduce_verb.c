@@ -79,7 +79,7 @@ static int simulate(const struct cli *cli, const struct figure *figure, struct r
         };
         status = simulate_experiment(&experiment, &options);
     }
-    experiment_free(&experiment);
+    experiment_deinit(&experiment);
     return status;
 }
 

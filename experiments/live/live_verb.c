@@ -309,6 +309,6 @@ int live_main(int argc, char **argv)
         return CLI_USAGE;
     int status =
         cli.print_config ? cli_print_configs(&cli, &experiment) : run_live(&cli, &experiment);
-    experiment_free(&experiment);
+    experiment_deinit(&experiment);
     return status;
 }

@@ -151,7 +151,7 @@ static void arms_and_sweeps_expand(void)
         &arms[2].config.origins[option_index(option_find("policy.fixed.gap"))];
     CU_ASSERT_EQUAL(origin->line, 8);
     CU_ASSERT_EQUAL(origin->kind, ORIGIN_FILE);
-    experiment_free(&experiment);
+    experiment_deinit(&experiment);
 }
 
 static void without_arms_there_is_one(void)
@@ -164,7 +164,7 @@ static void without_arms_there_is_one(void)
     CU_ASSERT_EQUAL_FATAL(experiment.arm_count, 1);
     CU_ASSERT_STRING_EQUAL(experiment.arms[0].name, "aimd");
     CU_ASSERT_STRING_EQUAL(experiment.arms[0].group, "aimd");
-    experiment_free(&experiment);
+    experiment_deinit(&experiment);
 }
 
 static void later_wins(void)
@@ -190,7 +190,7 @@ static void later_wins(void)
     CU_ASSERT(strncmp(origin, "profile configs/profiles/gcs.yaml:", 34) == 0);
     origin_print(&b->origins[option_index(option_find("seeds"))], origin);
     CU_ASSERT_STRING_EQUAL(origin, "--set");
-    experiment_free(&experiment);
+    experiment_deinit(&experiment);
 }
 
 static void bad_overrides_say_what(void)
@@ -235,7 +235,7 @@ static void shipped_files_load(void)
         CU_ASSERT_FATAL(ok);
         CU_ASSERT_STRING_EQUAL(experiment.name, rows[i].name);
         CU_ASSERT(experiment.arm_count >= rows[i].arms);
-        experiment_free(&experiment);
+        experiment_deinit(&experiment);
     }
     static const char *const profiles[] = {
         "store.profile=s3-standard",   "store.profile=s3-express",     "store.profile=gcs",
@@ -248,7 +248,7 @@ static void shipped_files_load(void)
                                   (struct overrides){1, &profiles[i]}, &experiment, &diagnostic);
         expect_text(profiles[i], diagnostic.text, "");
         CU_ASSERT_FATAL(ok);
-        experiment_free(&experiment);
+        experiment_deinit(&experiment);
     }
 }
 

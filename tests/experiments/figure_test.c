@@ -129,7 +129,7 @@ static struct sample sample_make(void)
 
 static void sample_remove(struct sample *sample)
 {
-    figure_data_free(&sample->data);
+    figure_data_deinit(&sample->data);
     results_close(sample->db);
     fixture_remove(&sample->fixture);
 }
@@ -251,7 +251,7 @@ static void ages_are_interpolated(void)
     estimate = curve_age_at(&curve, 0.8);
     CU_ASSERT_DOUBLE_EQUAL(estimate.value, 25, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(log(estimate.high / 25), 12.7062 * log(4.0) / 2, 1e-3);
-    curve_free(&curve);
+    curve_deinit(&curve);
     sample_remove(&sample);
 }
 
@@ -339,7 +339,7 @@ static void live_runs_stand_beside_simulated_ones(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "MB/s (2 seeds) | local, 32 producers: 96.50 ± 6.35 % "
                                         "success, 430.0 ± 0.0 MB/s (2 seeds) |"));
     free(text);
-    figure_data_free(&data);
+    figure_data_deinit(&data);
     results_close(db);
     fixture_remove(&fixture);
 }

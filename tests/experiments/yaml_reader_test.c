@@ -28,7 +28,7 @@ static void flatten(const char *bytes, size_t size, char *out, size_t out_size)
                                  node->key, node->value, node->line, node->column);
         }
     }
-    yaml_file_free(&file);
+    yaml_file_deinit(&file);
 }
 
 struct row {
