@@ -9,7 +9,8 @@
 
 #define PATH_SHOWN 64 /* bytes of a store's path in a message; the end says most */
 
-const char *directory_advice(int error)
+/* What a person can do about an errno. */
+static const char *advice_on(int error)
 {
     switch (error) {
     case ENOSPC:
@@ -53,7 +54,7 @@ static void format_error(const char *path, const char *what, int error, char tex
     const char *shown = bytes > PATH_SHOWN ? path + bytes - PATH_SHOWN : path;
     char reason[64];
     int written = snprintf(text, STORE_ERROR_MAX, "%s%s: %s: %s; %s", dots, shown, what,
-                           strerror_r(error, reason, sizeof(reason)), directory_advice(error));
+                           strerror_r(error, reason, sizeof(reason)), advice_on(error));
     assert(written > 0); /* the end is cut off when it is longer */
 }
 

@@ -37,9 +37,8 @@ MUST_USE enum directory_key_error directory_key_check(const char *key);
 /* Whether `name`, of `bytes` bytes, can be one component of a key other than its first. */
 bool directory_key_component(const char *name, size_t bytes);
 
-/* The path of an object, relative to the root; or of a folder, if the key is "" or ends in '/' (""
- * gives
- * "."). */
+/* The path of an object, relative to the root; or of a folder, if the key is "" or ends in '/'. ""
+ * gives ".". */
 void directory_key_path(const char *key, char path[DIRECTORY_PATH_MAX]);
 
 #endif

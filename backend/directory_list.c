@@ -32,7 +32,7 @@ struct selection {
 enum walk {
     WALK_ON,
     WALK_END,
-    WALK_ERROR
+    WALK_ERROR,
 };
 
 static bool starts_with(const char *text, const char *prefix)

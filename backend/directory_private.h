@@ -61,8 +61,6 @@ struct job {
 
 /* ---- directory_error.c ---- */
 
-/* What a person can do about an errno. */
-const char *directory_advice(int error);
 /* Answers UNKNOWN or FAILED: "<store>: cannot <action> <key>: <reason>; <advice>". */
 void directory_answer_error(struct job *job, enum store_outcome outcome, const char *action,
                             int error);

@@ -112,7 +112,7 @@ static void temp_remove(const struct directory *directory, struct temp *temp)
 enum applied {
     APPLIED_NO,
     APPLIED_YES,
-    APPLIED_UNKNOWN
+    APPLIED_UNKNOWN,
 };
 
 static enum applied link_applied(const struct directory *directory, const struct temp *temp)

@@ -28,7 +28,7 @@ enum source {
     SOURCE_WORK,
     SOURCE_TIMER,
     SOURCE_SIGNAL,
-    SOURCE_WATCH
+    SOURCE_WATCH,
 };
 
 struct watch {

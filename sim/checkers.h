@@ -1,10 +1,12 @@
 /* checkers.h - watches what a virtual store applies, and says where the chain breaks its promises.
  *
- *   chain   every version is created once and in turn, on the version before it
- *   steps   every producer's batches appear in order, once, without a gap in its stream; a version
- * names only TGBs that were stored before, with their sizes; nothing is dropped above the floor
- *   fence   no version by an epoch below the highest one of its producer, or by another incarnation
- * of the same epoch
+ * - chain: every version is created once and in turn, on the version before it.
+ *
+ * - steps: every producer's batches appear in order, once, without a gap in its stream; a version
+ *   names only TGBs that were stored before, with their sizes; nothing is dropped above the floor.
+ *
+ * - fence: no version by an epoch below the highest one of its producer, or by another incarnation
+ *   of the same epoch.
  *
  * They see references and decode bytes. The cost of a version is that of its new entries; decoded
  * versions are compared entry by entry with what was there before. A violation is recorded and the

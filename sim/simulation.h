@@ -14,11 +14,10 @@
 
 /* Parts that are replaced by slow and obvious ones; none of them changes the digest. */
 enum {
-    REFERENCE_QUEUE = 1, /* events in an unsorted array */
-    REFERENCE_LINKS = 2, /* every transfer recomputed at every change */
-    REFERENCE_BYTES =
-        4, /* manifests stored as bytes, through the codec: all versions stay in memory */
-    REFERENCE_ALL = 7,
+    REFERENCE_QUEUE = 1 << 0, /* events in an unsorted array */
+    REFERENCE_LINKS = 1 << 1, /* every transfer recomputed at every change */
+    REFERENCE_BYTES = 1 << 2, /* manifests as bytes, by the codec: all versions stay in memory */
+    REFERENCE_ALL = REFERENCE_QUEUE | REFERENCE_LINKS | REFERENCE_BYTES,
 };
 
 struct simulation_options {
