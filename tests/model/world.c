@@ -1,0 +1,525 @@
+/* world.c - the store, the machines and the specification. Ours. */
+#include "tests/model/world.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BATCH_BYTES 10
+
+__attribute__((format(printf, 2, 3))) static void broken(struct world *world, const char *format,
+                                                         ...)
+{
+    if (world->problem[0] != '\0')
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(world->problem, sizeof world->problem, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- machines ---- */
+
+static uint32_t producer_of(const struct machine *machine)
+{
+    return machine->commit.options.producer;
+}
+
+static bool wrote(const struct machine *machine, const struct manifest *manifest)
+{
+    return memcmp(&machine->commit.options.incarnation, &manifest->author.incarnation,
+                  INCARNATION_BYTES) == 0;
+}
+
+static bool reported_lost(const struct machine *machine, const struct manifest *manifest)
+{
+    return wrote(machine, manifest) && (machine->lost >> manifest->author.attempt & 1);
+}
+
+/* A lost attempt must not be part of the living chain. */
+static void check_lost(struct world *world, const struct machine *machine)
+{
+    for (uint64_t version = 1; version <= world->newest; version++)
+        if (reported_lost(machine, world->living[version]))
+            broken(world, "producer %" PRIu32 " reports an attempt lost that is version %" PRIu64,
+                   producer_of(machine), version);
+}
+
+/* Follows the machine until it waits for an answer, or for its next attempt. */
+static void follow(struct world *world, struct machine *machine, struct commit_effect effect)
+{
+    while (effect.kind == COMMIT_SLEEP)
+        effect = commit_wake(&machine->commit, 0);
+    machine->busy = effect.kind == COMMIT_SUBMIT;
+    if (effect.kind == COMMIT_ENDED) {
+        machine->alive = false;
+        if (machine->commit.end != COMMIT_END_FENCED)
+            broken(world, "producer %" PRIu32 " ended: %s", producer_of(machine),
+                   machine->commit.end_text);
+    }
+    if (effect.kind != COMMIT_DECIDED)
+        return;
+    const struct commit *commit = &machine->commit;
+    const struct producer_state *state = NULL;
+    assert(commit->attempts < 64);
+    if (commit->attempt.outcome == ATTEMPT_LOST) {
+        machine->lost |= UINT64_C(1) << commit->attempts;
+        check_lost(world, machine);
+    }
+    if (world->newest > 0)
+        state = manifest_state_find(world->living[world->newest], producer_of(machine));
+    if (commit->committed_sequence > (state ? state->last_sequence : 0))
+        broken(world, "producer %" PRIu32 " believes in sequence %" PRIu64 ", the chain does not",
+               producer_of(machine), commit->committed_sequence);
+    while (machine->queue.ready > 0 &&
+           batch_queue_at(&machine->queue, 0)->sequence <= commit->committed_sequence)
+        batch_queue_pop(&machine->queue);
+}
+
+static void begin(struct world *world, struct machine *machine)
+{
+    struct commit *commit = &machine->commit;
+    if (commit->epoch != 0 && machine->queue.count == 0) {
+        uint64_t sequence = commit->committed_sequence + 1;
+        struct batch batch = {.sequence = sequence,
+                              .end_offset = commit->committed_offset + BATCH_BYTES,
+                              .bytes = BATCH_BYTES};
+        batch_queue_push(&machine->queue, &batch);
+        batch_queue_uploaded(&machine->queue, sequence, 0);
+    }
+    follow(world, machine, commit_begin(commit, 0));
+}
+
+static void start_machine(struct world *world, uint32_t producer)
+{
+    assert(world->machine_count < WORLD_MACHINES_MAX);
+    struct machine *machine = &world->machines[world->machine_count++];
+    struct commit_options options = {
+        .producer = producer,
+        .entry_bytes = MANIFEST_ENTRY_BYTES_MIN,
+        .find = world->bounds.find,
+        .active_versions = 100,
+        .retry_ns = 1,
+        .retry_max_ns = 1,
+    };
+    options.incarnation.bytes[0] = (uint8_t)world->machine_count;
+    machine->alive = true;
+    machine->busy = false;
+    batch_queue_init(&machine->queue);
+    commit_init(&machine->commit, &options, random_stream_make(1, producer), &machine->queue);
+}
+
+/* ---- the specification ---- */
+
+static void check_entry(uint64_t step, const struct manifest_entry *entry, void *context)
+{
+    struct world *world = context;
+    const struct producer_state *before =
+        manifest_state_find(world->living[world->newest], entry->tgb.producer);
+    uint64_t sequence = before ? before->last_sequence : 0;
+    if (entry->tgb.sequence != sequence + 1)
+        broken(world,
+               "step %" PRIu64 " is sequence %" PRIu64 " of producer %" PRIu32 " after %" PRIu64,
+               step, entry->tgb.sequence, entry->tgb.producer, sequence);
+    if (entry->tgb.end_offset != sequence * BATCH_BYTES + BATCH_BYTES)
+        broken(world, "step %" PRIu64 " does not continue its stream", step);
+}
+
+/* A create was applied: is the chain still what it must be? */
+static void check_created(struct world *world, struct manifest *created)
+{
+    if (created->version < world->floor.version) {
+        world->zombies++;
+        return;
+    }
+    if (created->version != world->newest + 1) {
+        broken(world, "version %" PRIu64 " created while the newest is %" PRIu64, created->version,
+               world->newest);
+        return;
+    }
+    if (world->newest > 0) {
+        const struct manifest *base = world->living[world->newest];
+        const struct producer_state *before = manifest_state_find(base, created->author.producer);
+        if (created->next_step < base->next_step)
+            broken(world, "version %" PRIu64 " loses steps", created->version);
+        if (before && created->author.epoch < before->epoch)
+            broken(world, "version %" PRIu64 " by a fenced epoch", created->version);
+        if (before && created->author.epoch == before->epoch &&
+            memcmp(&before->incarnation, &created->author.incarnation, INCARNATION_BYTES) != 0)
+            broken(world, "version %" PRIu64 " by a second incarnation of an epoch",
+                   created->version);
+        manifest_visit_entries(created, base->next_step, check_entry, world);
+    }
+    for (uint32_t i = 0; i < world->machine_count; i++)
+        if (reported_lost(&world->machines[i], created))
+            broken(world, "version %" PRIu64 " is of an attempt that was reported lost",
+                   created->version);
+    world->newest = created->version;
+    world->living[created->version] = manifest_retain(created);
+}
+
+/* ---- the store ---- */
+
+static enum store_outcome create(struct world *world, uint64_t version, struct manifest *manifest)
+{
+    assert(version <= WORLD_VERSIONS_MAX);
+    if (world->stored[version])
+        return STORE_EXISTS;
+    world->stored[version] = manifest_retain(manifest);
+    check_created(world, manifest);
+    return STORE_OK;
+}
+
+static void list(const struct world *world, struct store_op *op)
+{
+    char key[STORE_KEY_MAX];
+    size_t prefix = strlen(op->key);
+    list_page_clear(&op->page);
+    for (uint64_t version = 1; version <= WORLD_VERSIONS_MAX; version++) {
+        name_version(key, version);
+        if (world->stored[version] && strncmp(key, op->key, prefix) == 0 &&
+            strcmp(key, op->after) > 0)
+            list_page_add(&op->page, key, 1);
+    }
+    name_floor(key, world->floor);
+    if (world->floor.version > 0 && strncmp(key, op->key, prefix) == 0 &&
+        strcmp(key, op->after) > 0)
+        list_page_add(&op->page, key, 0);
+}
+
+static enum store_outcome apply(struct world *world, struct store_op *op)
+{
+    uint64_t version = 0;
+    switch (op->verb) {
+    case STORE_LIST:
+        list(world, op);
+        return STORE_OK;
+    case STORE_GET:
+        if (!name_parse_version(op->key, &version) || version > WORLD_VERSIONS_MAX ||
+            !world->stored[version])
+            return STORE_NOT_FOUND;
+        op->result = (struct body){
+            .kind = BODY_MANIFEST, .bytes = 1, .manifest = manifest_retain(world->stored[version])};
+        return STORE_OK;
+    case STORE_PUT_IF_ABSENT:
+        name_parse_version(op->key, &version);
+        return create(world, version, op->body.manifest);
+    case STORE_PUT:
+    case STORE_DELETE:
+    case STORE_VERB_COUNT:
+        break;
+    }
+    broken(world, "a commit machine sent a %s", store_verb_name(op->verb));
+    return STORE_FAILED;
+}
+
+static void answer(struct world *world, struct machine *machine, enum store_outcome outcome)
+{
+    machine->commit.op.outcome = outcome;
+    follow(world, machine, commit_answer(&machine->commit, 0));
+}
+
+static void send_late(struct world *world, const struct machine *machine)
+{
+    const struct store_op *op = &machine->commit.op;
+    assert(world->late_count < WORLD_LATE_MAX);
+    world->late[world->late_count++] = (struct late_create){
+        .version = op->body.manifest->version, .manifest = manifest_retain(op->body.manifest)};
+}
+
+static void land(struct world *world, uint32_t index)
+{
+    struct late_create late = world->late[index];
+    world->late[index] = world->late[--world->late_count];
+    create(world, late.version, late.manifest);
+    manifest_release(late.manifest);
+}
+
+/* ---- choices ---- */
+
+static bool creating(const struct machine *machine)
+{
+    return machine->alive && machine->busy && machine->commit.op.verb == STORE_PUT_IF_ABSENT;
+}
+
+static bool newest_incarnation(const struct world *world, uint32_t index)
+{
+    for (uint32_t i = index + 1; i < world->machine_count; i++)
+        if (producer_of(&world->machines[i]) == producer_of(&world->machines[index]))
+            return false;
+    return true;
+}
+
+static void machine_choices(const struct world *world, uint32_t index, struct choice *choices,
+                            uint32_t *count)
+{
+    const struct machine *machine = &world->machines[index];
+    const struct world_bounds *bounds = &world->bounds;
+    if (machine->alive && machine->busy)
+        choices[(*count)++] = (struct choice){CHOICE_ANSWER, index};
+    if (creating(machine) && world->unknowns < bounds->unknowns) {
+        choices[(*count)++] = (struct choice){CHOICE_APPLIED_UNKNOWN, index};
+        choices[(*count)++] = (struct choice){CHOICE_LOST_UNKNOWN, index};
+        if (world->late_count < bounds->late)
+            choices[(*count)++] = (struct choice){CHOICE_LATE_UNKNOWN, index};
+    }
+    if (machine->alive && world->crashes < bounds->crashes && world->late_count < bounds->late)
+        choices[(*count)++] = (struct choice){CHOICE_CRASH, index};
+    if (world->machine_count < bounds->machines && newest_incarnation(world, index))
+        choices[(*count)++] = (struct choice){CHOICE_RESTART, producer_of(machine)};
+}
+
+/* Nothing that can still happen changes what this operation finds. */
+static bool commutes(const struct world *world, const struct machine *machine)
+{
+    const struct store_op *op = &machine->commit.op;
+    uint64_t version;
+    if (world->floors < world->bounds.floors)
+        return false;
+    if (op->verb == STORE_LIST)
+        return strcmp(op->key, NAME_FLOOR_PREFIX) == 0;
+    return op->verb == STORE_GET && name_parse_version(op->key, &version) &&
+           version <= WORLD_VERSIONS_MAX && version >= world->floor.version &&
+           world->stored[version];
+}
+
+/* An attempt begins without looking at the store; and a run in which it never begins is a run in
+ * which nothing comes of it. */
+static bool choose_one(const struct world *world, struct choice *choice)
+{
+    for (uint32_t i = 0; i < world->machine_count; i++) {
+        const struct machine *machine = &world->machines[i];
+        if (!machine->alive)
+            continue;
+        *choice = (struct choice){machine->busy ? CHOICE_ANSWER : CHOICE_BEGIN, i};
+        if (machine->busy ? commutes(world, machine) : world->newest < world->bounds.versions)
+            return true;
+    }
+    return false;
+}
+
+uint32_t world_choices(const struct world *world, struct choice choices[WORLD_CHOICES_MAX])
+{
+    uint32_t count = 0;
+    if (world->problem[0] != '\0')
+        return 0;
+    if (choose_one(world, &choices[0]))
+        return 1;
+    for (uint32_t i = 0; i < world->machine_count; i++)
+        machine_choices(world, i, choices, &count);
+    for (uint32_t i = 0; i < world->late_count; i++)
+        choices[count++] = (struct choice){CHOICE_LAND, i};
+    if (world->floors < world->bounds.floors && world->newest > world->floor.version + 1)
+        choices[count++] = (struct choice){CHOICE_RAISE_FLOOR, 0};
+    for (uint32_t version = 1; version < world->floor.version; version++)
+        if (world->stored[version])
+            choices[count++] = (struct choice){CHOICE_DELETE, version};
+    assert(count <= WORLD_CHOICES_MAX);
+    return count;
+}
+
+static void crash(struct world *world, struct machine *machine)
+{
+    world->crashes++;
+    if (creating(machine))
+        send_late(world, machine);
+    machine->alive = false;
+}
+
+static void raise_floor(struct world *world)
+{
+    world->floors++;
+    world->floor.version = world->newest - 1;
+    world->floor.step = world->living[world->newest - 1]->first_step;
+}
+
+void world_step(struct world *world, struct choice choice)
+{
+    struct machine *machine = &world->machines[choice.index % WORLD_MACHINES_MAX];
+    switch (choice.kind) {
+    case CHOICE_ANSWER:
+        answer(world, machine, apply(world, &machine->commit.op));
+        break;
+    case CHOICE_APPLIED_UNKNOWN:
+        world->unknowns++;
+        apply(world, &machine->commit.op);
+        answer(world, machine, STORE_UNKNOWN);
+        break;
+    case CHOICE_LOST_UNKNOWN:
+        world->unknowns++;
+        answer(world, machine, STORE_UNKNOWN);
+        break;
+    case CHOICE_LATE_UNKNOWN:
+        world->unknowns++;
+        send_late(world, machine);
+        answer(world, machine, STORE_UNKNOWN);
+        break;
+    case CHOICE_LAND:
+        land(world, choice.index);
+        break;
+    case CHOICE_BEGIN:
+        begin(world, machine);
+        break;
+    case CHOICE_CRASH:
+        crash(world, machine);
+        break;
+    case CHOICE_RESTART:
+        start_machine(world, choice.index);
+        break;
+    case CHOICE_RAISE_FLOOR:
+        raise_floor(world);
+        break;
+    case CHOICE_DELETE:
+        manifest_release(world->stored[choice.index]);
+        world->stored[choice.index] = NULL;
+        break;
+    }
+}
+
+/* ---- making, copying, hashing ---- */
+
+void world_open(struct world *world, const struct world_bounds *bounds)
+{
+    *world = (struct world){.bounds = *bounds};
+    assert(bounds->machines <= WORLD_MACHINES_MAX && bounds->late <= WORLD_LATE_MAX);
+    /* Machines that began before the chain was full may still add a version each. */
+    assert(bounds->versions + bounds->machines + 2 <= WORLD_VERSIONS_MAX);
+    for (uint32_t i = 0; i < bounds->producers; i++)
+        start_machine(world, i);
+}
+
+void world_close(struct world *world)
+{
+    for (uint32_t i = 0; i < world->machine_count; i++) {
+        commit_deinit(&world->machines[i].commit);
+        batch_queue_deinit(&world->machines[i].queue);
+    }
+    for (uint32_t i = 0; i < world->late_count; i++)
+        manifest_release(world->late[i].manifest);
+    for (uint64_t version = 0; version <= WORLD_VERSIONS_MAX; version++) {
+        manifest_release(world->stored[version]);
+        manifest_release(world->living[version]);
+    }
+}
+
+static struct manifest *retain(struct manifest *manifest)
+{
+    return manifest ? manifest_retain(manifest) : NULL;
+}
+
+static void copy_machine(struct machine *to, const struct machine *from)
+{
+    *to = *from;
+    to->commit.queue = &to->queue;
+    to->commit.known = retain(from->commit.known);
+    to->commit.sent = retain(from->commit.sent);
+    to->commit.op.page = (struct list_page){0};
+    batch_queue_init(&to->queue);
+    for (uint32_t i = 0; i < from->queue.count; i++)
+        batch_queue_push(&to->queue, batch_queue_at(&from->queue, i));
+    to->queue.ready = from->queue.ready;
+}
+
+void world_copy(struct world *to, const struct world *from)
+{
+    *to = *from;
+    for (uint32_t i = 0; i < from->machine_count; i++)
+        copy_machine(&to->machines[i], &from->machines[i]);
+    for (uint32_t i = 0; i < from->late_count; i++)
+        retain(from->late[i].manifest);
+    for (uint64_t version = 0; version <= WORLD_VERSIONS_MAX; version++) {
+        retain(from->stored[version]);
+        retain(from->living[version]);
+    }
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return random_mix(hash * UINT64_C(0x9e3779b97f4a7c15) + value + 1);
+}
+
+/* The author's attempt is left out: nothing decides by it. */
+static uint64_t hash_manifest(uint64_t hash, const struct manifest *manifest)
+{
+    if (!manifest)
+        return mix(hash, 0);
+    hash = mix(hash, manifest->version);
+    hash = mix(hash, manifest->author.producer * 256u + manifest->author.incarnation.bytes[0]);
+    hash = mix(hash, manifest->first_step * 1024 + manifest->next_step);
+    for (uint32_t i = 0; i < manifest_state_count(manifest); i++) {
+        const struct producer_state *state = manifest_state_at(manifest, i);
+        hash = mix(hash, state->epoch * UINT64_C(65536) + state->incarnation.bytes[0]);
+        hash = mix(hash, state->last_sequence * 1024 + state->last_commit_version);
+    }
+    return hash;
+}
+
+static uint64_t hash_machine(uint64_t hash, const struct machine *machine)
+{
+    const struct commit *c = &machine->commit;
+    hash = mix(hash, (machine->alive ? 2u : 0u) + (machine->busy ? 1u : 0u));
+    if (!machine->alive)
+        return hash;
+    hash = mix(hash, c->options.producer * 64u + c->options.incarnation.bytes[0]);
+    hash = mix(hash, (uint64_t)c->phase * 64 + (uint64_t)c->intent * 16 + (uint64_t)c->end);
+    hash = hash_manifest(hash, c->known);
+    hash = hash_manifest(hash, c->sent);
+    hash = mix(hash, c->search_after * 4096 + c->newest * 64 + c->probe_missing);
+    hash = mix(hash, c->lowest_used * 4096 + c->floor.version * 64 + c->floor.step);
+    hash = mix(hash, c->epoch * UINT64_C(65536) + c->committed_sequence * 64 + c->queue->count);
+    hash = mix(hash, (uint64_t)c->create_outcome * 64 + c->resends);
+    if (machine->busy)
+        for (const char *k = c->op.key; *k != '\0'; k++)
+            hash = hash * 31 + (uint8_t)*k;
+    return mix(hash, (uint64_t)c->op.verb);
+}
+
+uint64_t world_hash(const struct world *world)
+{
+    uint64_t hash = mix(world->floor.version, world->floor.step);
+    hash = mix(hash, world->unknowns * 4096u + world->floors * 64u + world->crashes);
+    for (uint64_t version = 1; version <= WORLD_VERSIONS_MAX; version++)
+        if (world->stored[version])
+            hash = hash_manifest(mix(hash, version), world->stored[version]);
+    hash = hash_manifest(mix(hash, world->newest), world->living[world->newest]);
+    for (uint32_t i = 0; i < world->machine_count; i++)
+        hash = hash_machine(hash, &world->machines[i]);
+    uint64_t late = 0; /* in any order */
+    for (uint32_t i = 0; i < world->late_count; i++) {
+        uint64_t lost = 0;
+        for (uint32_t k = 0; k < world->machine_count; k++)
+            lost |= reported_lost(&world->machines[k], world->late[i].manifest) ? 1 : 0;
+        late += hash_manifest(1 + lost, world->late[i].manifest);
+    }
+    return mix(hash, late);
+}
+
+void world_describe(const struct world *world, struct choice choice, char text[160])
+{
+    static const char *const names[] = {"answer",
+                                        "apply, answer UNKNOWN",
+                                        "lose, answer UNKNOWN",
+                                        "delay, answer UNKNOWN",
+                                        "late create lands",
+                                        "begin",
+                                        "crash",
+                                        "restart producer",
+                                        "raise the floor",
+                                        "delete version"};
+    if (choice.kind == CHOICE_RESTART || choice.kind == CHOICE_DELETE ||
+        choice.kind == CHOICE_RAISE_FLOOR) {
+        snprintf(text, 160, "%s %" PRIu32, names[choice.kind], choice.index);
+        return;
+    }
+    if (choice.kind == CHOICE_LAND) {
+        snprintf(text, 160, "%s: version %" PRIu64, names[choice.kind],
+                 world->late[choice.index].version);
+        return;
+    }
+    const struct machine *machine = &world->machines[choice.index];
+    snprintf(text, 160, "producer %" PRIu32 " incarnation %d: %s %s %s", producer_of(machine),
+             machine->commit.options.incarnation.bytes[0], names[choice.kind],
+             machine->busy ? store_verb_name(machine->commit.op.verb) : "",
+             machine->busy ? machine->commit.op.key : "");
+}
