@@ -11,8 +11,8 @@
 struct setting_source {
     const char *path;
     enum origin_kind kind;
-    const char *const
-        *also; /* words that are valid here beside config keys, for suggestions; or NULL */
+    /* Words that are valid here beside config keys, for suggestions; or NULL. */
+    const char *const *also;
 };
 
 struct origin setting_origin(const struct setting_source *source, const struct yaml_node *node);

@@ -1,9 +1,10 @@
 /* figure.h - the figures: one row each, and how a page is made of a figure and the database.
  *
- * To add one: write experiments/figure_<name>.c with a `const struct figure figure_<name>`, add its
- * row in figure.c, its experiment configs/experiments/<name>.yaml and its script plots/<name>.gp.
- * The three functions read the page's data and write text; they never fail and print no number that
- * is not from the database, the configs stored in it, or configs/reported.tsv. */
+ * To add one: write experiments/figures/figure_<name>.c with a `const struct figure figure_<name>`,
+ * add its row in figure.c, its experiment configs/experiments/<name>.yaml and its script
+ * plots/<name>.gp. The three functions read the page's data and write text; they never fail and
+ * print no number that is not from the database, the configs stored in it, or configs/reported.tsv.
+ */
 #ifndef EXPERIMENTS_FIGURE_H
 #define EXPERIMENTS_FIGURE_H
 

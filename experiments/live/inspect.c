@@ -9,7 +9,6 @@
 #include "experiments/live/inspect_chain.h"
 #include "experiments/live/inspect_payload.h"
 #include "experiments/live/live_place.h"
-#include "experiments/trials/progress.h"
 
 #define READS_MAX 8
 #define READ_AHEAD_BYTES_MAX (UINT64_C(256) << 20) /* one version may be larger */
@@ -60,8 +59,7 @@ static bool list_pages(struct live_session *session, struct store_op *op,
         op->list_keys_max = STORE_LIST_KEYS_MAX;
         live_session_do(session, session->store, op);
         if (op->outcome != STORE_OK) {
-            snprintf(error, STORE_ERROR_MAX, "%s",
-                     op->error[0] ? op->error : store_outcome_text(op->outcome));
+            snprintf(error, STORE_ERROR_MAX, "%s", live_session_error(op));
             return false;
         }
         const struct list_page *page = &op->page;
@@ -187,7 +185,7 @@ static void follow_head(struct reader *reader)
     else if (op->outcome != STORE_OK)
         inspection_problem(inspection, version->version, 0,
                            "version %" PRIu64 " cannot be read: %s", version->version,
-                           op->error[0] ? op->error : store_outcome_text(op->outcome));
+                           live_session_error(op));
     else if (op->result.manifest->version != version->version)
         inspection_problem(inspection, version->version, 0,
                            "version %" PRIu64 ": the object of that name holds version %" PRIu64,

@@ -82,8 +82,7 @@ static bool check_range(struct slot *slot)
     const struct store_op *op = &slot->op;
     if (op->outcome != STORE_OK) {
         inspection_problem(inspection, 0, slot->step, "step %" PRIu64 ": %s cannot be read: %s",
-                           slot->step, op->key,
-                           op->error[0] ? op->error : store_outcome_text(op->outcome));
+                           slot->step, op->key, live_session_error(op));
         return false;
     }
     if (op->result.kind != BODY_BYTES || op->object_bytes != slot->entry->tgb_bytes ||

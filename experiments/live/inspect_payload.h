@@ -3,14 +3,10 @@
 #define EXPERIMENTS_INSPECT_PAYLOAD_H
 
 #include "experiments/live/inspect.h"
-#include "experiments/trials/progress.h"
 
 /* Of every live entry whose TGB has its size: the checksum, where the entry has one, and, where the
  * marker says that the payload is synthetic, every byte. Blocks. */
 void inspect_payload(struct live_session *session, const struct inspect_options *options,
                      struct inspection *inspection);
-
-/* The line on a terminal: so many of so many. Elsewhere nothing. */
-void inspect_progress(struct progress *progress, size_t done, size_t total);
 
 #endif

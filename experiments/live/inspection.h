@@ -77,7 +77,7 @@ struct inspection {
 
     size_t tgb_count;
     size_t tgb_capacity;
-    struct inspect_tgb *tgbs; /* sorted by inspect_tgb_compare once all are listed */
+    struct inspect_tgb *tgbs; /* sorted by inspection_sort_tgbs once all are listed */
     uint64_t tgb_bytes;
     uint64_t orphans;
     uint64_t orphan_bytes;

@@ -28,11 +28,6 @@ static void do_surely(struct live_session *session, struct store_op *op)
     }
 }
 
-static const char *op_error(const struct store_op *op)
-{
-    return op->error[0] ? op->error : store_outcome_text(op->outcome);
-}
-
 static enum live_marker parse_marker(const struct body *body, json_t **marker,
                                      char error[STORE_ERROR_MAX])
 {
@@ -66,7 +61,7 @@ enum live_marker live_marker_read(struct live_session *session, json_t **marker,
     else if (op.outcome == STORE_NOT_FOUND)
         result = LIVE_MARKER_MISSING;
     else
-        snprintf(error, STORE_ERROR_MAX, "%s", op_error(&op));
+        snprintf(error, STORE_ERROR_MAX, "%s", live_session_error(&op));
     store_op_deinit(&op);
     return result;
 }
@@ -112,7 +107,7 @@ static enum claim check_empty(struct live_session *session, char error[STORE_ERR
     if (op.outcome == STORE_OK)
         claim = op.page.count > 0 ? CLAIM_TAKEN : CLAIMED;
     else
-        snprintf(error, STORE_ERROR_MAX, "%s", op_error(&op));
+        snprintf(error, STORE_ERROR_MAX, "%s", live_session_error(&op));
     store_op_deinit(&op);
     return claim;
 }
@@ -153,7 +148,7 @@ static enum claim make_marker(struct live_session *session, const char *text, co
     snprintf(op.key, sizeof(op.key), "%s", LIVE_MARKER_KEY);
     do_surely(session, &op);
     if (op.outcome == STORE_FAILED) {
-        snprintf(error, STORE_ERROR_MAX, "%s", op_error(&op));
+        snprintf(error, STORE_ERROR_MAX, "%s", live_session_error(&op));
         claim = CLAIM_FAILED;
     } else if (op.outcome != STORE_OK) {
         claim = check_mine(session, identity, error);
@@ -188,7 +183,7 @@ static void append_component(char *url, size_t capacity, const char *name)
 static void choose_url(const struct live_place_options *options, const char *started, int number,
                        char url[LIVE_URL_MAX])
 {
-    char time[32];
+    char time[PROGRESS_TEXT_MAX];
     size_t used = 0;
     for (const char *at = started; *at != '\0' && used + 1 < sizeof(time); at++)
         if (*at != '-' && *at != ':')
@@ -220,7 +215,7 @@ enum open_result live_place_claim(const struct live_place_options *options, char
                                   char error[LIVE_PLACE_TEXT_MAX])
 {
     struct live_session_options open_options = session_options(&options->arm->config);
-    char started[32];
+    char started[PROGRESS_TEXT_MAX];
     char identity[IDENTITY_MAX];
     char reason[STORE_ERROR_MAX] = "";
     progress_time_text(started);

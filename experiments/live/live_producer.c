@@ -198,7 +198,7 @@ static void on_start(struct timer *timer, void *context)
 {
     struct live_producer *live = context;
     (void)timer;
-    struct live_producer_options const *options = live->options;
+    const struct live_producer_options *options = live->options;
     struct producer_options producer;
     producer_options_of(options->config, options->producer, options->seed, &producer);
     ssize_t drawn = getrandom(&producer.commit.incarnation, INCARNATION_BYTES, 0);

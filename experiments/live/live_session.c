@@ -51,3 +51,8 @@ void live_session_do(struct live_session *session, struct store *store, struct s
     store_submit(store, op);
     loop_run(live_session_loop(session), TIME_NEVER);
 }
+
+const char *live_session_error(const struct store_op *op)
+{
+    return op->error[0] != '\0' ? op->error : store_outcome_text(op->outcome);
+}

@@ -32,5 +32,7 @@ struct loop *live_session_loop(const struct live_session *session);
 /* Performs one operation and blocks until it is answered; sets its `done`. Nothing else may be in
  * flight. */
 void live_session_do(struct live_session *session, struct store *store, struct store_op *op);
+/* Why an operation that was answered did not succeed: what the store said, else its outcome. */
+const char *live_session_error(const struct store_op *op);
 
 #endif

@@ -13,8 +13,8 @@
 
 #include "core/driver.h"
 #include "core/loop.h"
+#include "experiments/results/run_results.h"
 #include "experiments/trials/histogram.h"
-#include "experiments/trials/run_results.h"
 
 #define RECORDER_BINS_MAX 1000000
 #define RECORDER_CELLS_MAX (UINT64_C(1) << 28) /* bins x producers */
@@ -30,8 +30,8 @@ struct recorder_options {
      * Bins before the first full window have no fairness. */
     int64_t fairness_window_ns;
     uint32_t producers; /* ids are 0 .. producers - 1 */
-    double
-        price_per_1000[STORE_VERB_COUNT]; /* US dollars for 1000 requests, whatever their outcome */
+    /* US dollars for 1000 requests, whatever their outcome. */
+    double price_per_1000[STORE_VERB_COUNT];
     /* Borrowed: gives the time of requests. NULL: they count at the time of the latest attempt or
      * visible batch (at the start before the first). */
     struct loop *loop;
