@@ -6,8 +6,8 @@
 
 #include "experiments/config/config.h"
 #include "experiments/live/live_signals.h"
+#include "experiments/results/run_results.h"
 #include "experiments/trials/progress.h"
-#include "experiments/trials/run_results.h"
 
 #define LIVE_PRODUCERS_MAX 4096
 #define LIVE_TEXT_MAX 768

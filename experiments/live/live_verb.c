@@ -23,7 +23,7 @@ struct live_sweep {
     size_t task_count;
     size_t done; /* in the database */
     struct live_signals signals;
-    char machine[256];
+    char machine[RESULTS_MACHINE_MAX];
     char url[LIVE_URL_MAX]; /* of the latest run; empty before the first */
 };
 
@@ -197,8 +197,8 @@ static int run_task(struct live_sweep *sweep, size_t index)
 {
     const struct live_task *task = &sweep->tasks[index];
     char name[192];
-    char started[32];
-    char duration[32];
+    char started[PROGRESS_TEXT_MAX];
+    char duration[PROGRESS_TEXT_MAX];
     int status = find_place(sweep, task);
     if (status != CLI_DONE)
         return status;

@@ -14,10 +14,8 @@
 
 #include "experiments/results/results_private.h"
 #include "experiments/results/results_schema.h"
-#include "experiments/trials/progress.h"
 
-#define STRINGIFY(x) #x
-#define TEXT(x) STRINGIFY(x)
+#define SQL_MAX 320
 
 static const char *const error_names[] = {
 #define X(code, name) name,
@@ -155,18 +153,13 @@ static bool integer(struct results_db *db, const char *sql, int64_t *value)
 
 static enum results_error create_schema(struct results_db *db, char *message)
 {
-    static const char header[] = "PRAGMA application_id = " TEXT(
-        RESULTS_APPLICATION_ID) ";"
-                                "PRAGMA user_version = " TEXT(
-                                    RESULTS_SCHEMA) ";"
-                                                    "INSERT INTO meta VALUES('schema', '" TEXT(
-                                                        RESULTS_SCHEMA) "'),"
-                                                                        "  ('program', "
-                                                                        "'lakestream'),"
-                                                                        "  ('about', 'results of "
-                                                                        "lakestream: the view "
-                                                                        "current_run, metric and "
-                                                                        "series');";
+    char header[SQL_MAX];
+    snprintf(header, sizeof(header),
+             "PRAGMA application_id = %d;"
+             "PRAGMA user_version = %d;"
+             "INSERT INTO meta VALUES('schema', '%d'), ('program', 'lakestream'), ('about',"
+             " 'results of lakestream: the view current_run, metric and series');",
+             RESULTS_APPLICATION_ID, RESULTS_SCHEMA, RESULTS_SCHEMA);
     if (sqlite3_exec(db->sqlite, results_schema_sql, NULL, NULL, NULL) != SQLITE_OK ||
         sqlite3_exec(db->sqlite, header, NULL, NULL, NULL) != SQLITE_OK)
         return results_failure(db, message);
@@ -272,11 +265,6 @@ void results_config_hash(const char *effective_config, char hash[RESULTS_HASH_MA
              (unsigned long long)value.low64);
 }
 
-void results_time_text(char text[32])
-{
-    progress_time_text(text);
-}
-
 /* The first "model name" of /proc/cpuinfo; empty where there is none. */
 static void cpu_model(char *model, size_t capacity)
 {
@@ -295,13 +283,13 @@ static void cpu_model(char *model, size_t capacity)
     fclose(file);
 }
 
-void results_machine_text(char text[256])
+void results_machine_text(char text[RESULTS_MACHINE_MAX])
 {
     char host[65] = "?";
     char model[128];
     if (gethostname(host, sizeof(host) - 1) != 0)
         snprintf(host, sizeof(host), "?");
     cpu_model(model, sizeof(model));
-    snprintf(text, 256, "%s, %s, %ld cores", host, model[0] != '\0' ? model : "unknown CPU",
-             sysconf(_SC_NPROCESSORS_ONLN));
+    snprintf(text, RESULTS_MACHINE_MAX, "%s, %s, %ld cores", host,
+             model[0] != '\0' ? model : "unknown CPU", sysconf(_SC_NPROCESSORS_ONLN));
 }

@@ -2,12 +2,17 @@
  * series.
  *
  * Schema (PRAGMA user_version = RESULTS_SCHEMA, and the table meta):
- *   run(id, experiment, arm, arm_group, sweep_key, sweep_value, mode 'sim'|'live', store,
- * config_hash, config, seed, "commit", started, wall_s, digest, violations, machine) metric(run,
- * name, unit, value)         series(run, name, t, value)      series_unit(name, unit)
- *   selected(experiment, arm, mode, config_hash)   the config that was last asked for
- *   current_run                            view: the runs of the selected configs - what figures
- * read A changed config makes new runs beside the old ones; the view keeps them apart.
+ *
+ * - run(id, experiment, arm, arm_group, sweep_key, sweep_value, mode 'sim'|'live', store,
+ *   config_hash, config, seed, "commit", started, wall_s, digest, violations, machine)
+ *
+ * - metric(run, name, unit, value), series(run, name, t, value), series_unit(name, unit)
+ *
+ * - selected(experiment, arm, mode, config_hash): the config that was last asked for
+ *
+ * - current_run, a view: the runs of the selected configs, which is what figures read
+ *
+ * A changed config makes new runs beside the old ones; the view keeps them apart.
  *
  * One transaction per run, rollback journal (no WAL: it needs shared memory, which network file
  * systems lack, and a read-only copy of a WAL database cannot be opened). Several processes may use
@@ -19,11 +24,12 @@
 #include <stdbool.h>
 
 #include "core/base.h"
-#include "experiments/trials/run_results.h"
+#include "experiments/results/run_results.h"
 
 #define RESULTS_SCHEMA 1
 #define RESULTS_BUSY_MS 60000
 #define RESULTS_MESSAGE_MAX 512
+#define RESULTS_MACHINE_MAX 256
 #define RESULTS_HASH_MAX 33 /* 32 hex digits and the final NUL */
 /* Part of every config hash. Raise it when the same config and seed give other numbers than before,
  * so that results of the older program are not taken for finished. */
@@ -111,9 +117,7 @@ enum results_error results_failure(struct results_db *db, char message[RESULTS_M
 
 /* Over the effective config (without origins and without the seed) and RESULTS_MODEL_VERSION. */
 void results_config_hash(const char *effective_config, char hash[RESULTS_HASH_MAX]);
-/* Now, as ISO 8601 in UTC. */
-void results_time_text(char text[32]);
 /* Host name, CPU model and core count. */
-void results_machine_text(char text[256]);
+void results_machine_text(char text[RESULTS_MACHINE_MAX]);
 
 #endif

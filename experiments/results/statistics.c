@@ -1,12 +1,10 @@
-/* statistics.c - see statistics.h. Means and variances, quantiles and Student's t come from GSL. */
+/* statistics.c - see statistics.h. Means and variances and Student's t come from GSL. */
 #include "experiments/results/statistics.h"
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TWO_SIDED_95 0.975
 
@@ -52,20 +50,6 @@ struct statistics_equivalence statistics_equivalence(const double *a, const doub
     result.p = fmax(tail(margin - mean, error, freedom), tail(margin + mean, error, freedom));
     result.equivalent = result.low > -margin && result.high < margin;
     return result;
-}
-
-double statistics_quantile(const double *values, size_t count, double fraction)
-{
-    assert(fraction >= 0 && fraction <= 1);
-    if (count == 0)
-        return NAN;
-    double *sorted = malloc(count * sizeof(*sorted));
-    assert(sorted != NULL);
-    memcpy(sorted, values, count * sizeof(*sorted));
-    gsl_sort(sorted, 1, count);
-    double quantile = gsl_stats_quantile_from_sorted_data(sorted, 1, count, fraction);
-    free(sorted);
-    return quantile;
 }
 
 double statistics_jain(const double *values, size_t count)

@@ -1,4 +1,4 @@
-/* statistics.h - means with their confidence, equivalence, quantiles, fairness; on GSL.
+/* statistics.h - means with their confidence, equivalence, fairness; on GSL.
  *
  * Values are borrowed and finite. Nothing fails: what cannot be known is NAN, never 0 - with one
  * value there is a mean but no interval and no test. */
@@ -31,9 +31,6 @@ struct statistics_equivalence {
 
 struct statistics_equivalence statistics_equivalence(const double *a, const double *b, size_t count,
                                                      double margin);
-
-/* By linear interpolation between order statistics; `values` in any order; NAN if count is 0. */
-double statistics_quantile(const double *values, size_t count, double fraction);
 
 /* Jain's index, (sum x)^2 / (n sum x^2): 1 = equal shares, 1/n = one has all. NAN if all are 0. */
 double statistics_jain(const double *values, size_t count);

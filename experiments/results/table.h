@@ -16,8 +16,7 @@ enum table_format {
 
 enum table_role {
     TABLE_PLAIN,
-    TABLE_HALF_WIDTH, /* of the 95 % interval of the column before it, which it joins when aligned
-                       */
+    TABLE_HALF_WIDTH, /* of the column before it, at 95 %; joins that when aligned */
 };
 
 struct table;

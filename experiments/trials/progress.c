@@ -17,13 +17,13 @@ int64_t progress_now_ns(void)
     return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
-void progress_time_text(char text[32])
+void progress_time_text(char text[PROGRESS_TEXT_MAX])
 {
     time_t now = time(NULL);
     struct tm parts;
     struct tm *converted = gmtime_r(&now, &parts);
     assert(converted != NULL);
-    size_t length = strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    size_t length = strftime(text, PROGRESS_TEXT_MAX, "%Y-%m-%dT%H:%M:%SZ", &parts);
     assert(length > 0);
 }
 
@@ -37,15 +37,16 @@ struct progress progress_make(FILE *stream, const char *label)
     };
 }
 
-void progress_duration_text(double duration_s, char text[32])
+void progress_duration_text(double duration_s, char text[PROGRESS_TEXT_MAX])
 {
     int64_t whole = duration_s > 0 ? (int64_t)(duration_s + 0.5) : 0;
     if (whole < 60)
-        snprintf(text, 32, "%d s", (int)whole);
+        snprintf(text, PROGRESS_TEXT_MAX, "%d s", (int)whole);
     else if (whole < 3600)
-        snprintf(text, 32, "%d min %02d s", (int)(whole / 60), (int)(whole % 60));
+        snprintf(text, PROGRESS_TEXT_MAX, "%d min %02d s", (int)(whole / 60), (int)(whole % 60));
     else
-        snprintf(text, 32, "%lld h %02d min", (long long)(whole / 3600), (int)(whole % 3600 / 60));
+        snprintf(text, PROGRESS_TEXT_MAX, "%lld h %02d min", (long long)(whole / 3600),
+                 (int)(whole % 3600 / 60));
 }
 
 /* What fits into one line: a line that wraps is not rewritten in place. */
@@ -68,7 +69,7 @@ void progress_show(struct progress *progress, const struct progress_state *state
     progress->last_ns = now_ns;
     char eta[48] = "time left unknown";
     if (state->eta_s >= 0) {
-        char duration[32];
+        char duration[PROGRESS_TEXT_MAX];
         progress_duration_text(state->eta_s, duration);
         snprintf(eta, sizeof(eta), "about %s left", duration);
     }

@@ -10,10 +10,12 @@
 
 #include "core/base.h"
 
+#define PROGRESS_TEXT_MAX 32 /* bytes of a time or duration, with the NUL */
+
 /* Monotonic: for durations only. */
 int64_t progress_now_ns(void);
 /* Wall time as ISO 8601 in UTC. */
-void progress_time_text(char text[32]);
+void progress_time_text(char text[PROGRESS_TEXT_MAX]);
 
 /* Zero-initialised apart from the stream and the label is ready. */
 struct progress {
@@ -39,6 +41,6 @@ void progress_show(struct progress *progress, const struct progress_state *state
 void progress_clear(struct progress *progress);
 
 /* "8 s", "2 min 05 s", "1 h 20 min". */
-void progress_duration_text(double duration_s, char text[32]);
+void progress_duration_text(double duration_s, char text[PROGRESS_TEXT_MAX]);
 
 #endif

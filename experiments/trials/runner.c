@@ -28,7 +28,7 @@ struct task {
     struct run_results results;
     int status;
     int64_t started_ns;
-    char started[32];
+    char started[PROGRESS_TEXT_MAX];
     double wall_s; /* 0 until it ended */
     char error[RUNNER_ERROR_MAX];
     struct task *next; /* in the list of finished ones */
@@ -36,7 +36,7 @@ struct task {
 
 struct runner {
     const struct runner_options *options;
-    char machine[256];
+    char machine[RESULTS_MACHINE_MAX];
     struct task *tasks;
     size_t task_count;
     struct runner_estimate *estimates; /* one per distinct arm */
@@ -68,7 +68,8 @@ bool runner_interrupted(void)
     return atomic_load(&interrupted_ns) != 0;
 }
 
-unsigned runner_cores(void)
+/* Cores that this process may use: at least 1. */
+static unsigned usable_cores(void)
 {
     cpu_set_t cores;
     if (sched_getaffinity(0, sizeof(cores), &cores) == 0 && CPU_COUNT(&cores) > 0)
@@ -182,7 +183,7 @@ static double eta_s(struct runner *runner)
     double work_s = 0;
     double longest_s = 0;
     pthread_mutex_lock(&runner->lock);
-    for (size_t i = 0; i < runner->task_count && work_s >= 0; i++) {
+    for (size_t i = 0; i < runner->task_count; i++) {
         const struct task *task = &runner->tasks[i];
         if (task->wall_s > 0)
             continue;
@@ -263,7 +264,7 @@ static unsigned start_workers(struct runner *runner, pthread_t *threads, unsigne
 
 static void run_tasks(struct runner *runner, struct runner_report *report)
 {
-    unsigned jobs = runner->options->jobs > 0 ? runner->options->jobs : runner_cores();
+    unsigned jobs = runner->options->jobs > 0 ? runner->options->jobs : usable_cores();
     if (jobs > runner->task_count)
         jobs = (unsigned)runner->task_count;
     if (jobs > RUNNER_JOBS_MAX)

@@ -17,7 +17,7 @@
 
 #include "core/base.h"
 #include "experiments/results/results.h"
-#include "experiments/trials/run_results.h"
+#include "experiments/results/run_results.h"
 
 #define RUNNER_JOBS_MAX 1024
 #define RUNNER_ERROR_MAX 512
@@ -70,8 +70,5 @@ int runner_run(const struct runner_options *options, const struct trial *trials,
 
 /* A signal asked to stop; long trials poll it. */
 bool runner_interrupted(void);
-
-/* Cores this process may use: at least 1. */
-unsigned runner_cores(void);
 
 #endif

@@ -104,7 +104,7 @@ int runner_report_print(struct runner_report *report)
     const struct runner_summary *summary = &report->summary;
     FILE *progress = report->options->progress;
     FILE *trouble = progress != NULL ? progress : stderr;
-    char wall[32];
+    char wall[PROGRESS_TEXT_MAX];
     progress_duration_text(report->wall_s, wall);
     if (progress != NULL)
         fprintf(progress, "%s: %zu runs done in %s, %zu were there already\n",

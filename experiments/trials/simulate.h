@@ -7,7 +7,7 @@
 
 #include "experiments/config/experiment.h"
 #include "experiments/results/results.h"
-#include "experiments/trials/run_results.h"
+#include "experiments/results/run_results.h"
 #include "sim/simulation.h"
 
 struct simulate_options {

@@ -56,15 +56,6 @@ static void same_differences_are_certain(void)
     CU_ASSERT_DOUBLE_EQUAL(test.p, 1, 0);
 }
 
-static void quantile_interpolates(void)
-{
-    static const double values[] = {40, 10, 30, 20};
-    CU_ASSERT_DOUBLE_EQUAL(statistics_quantile(values, 4, 0.5), 25, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(statistics_quantile(values, 4, 0), 10, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(statistics_quantile(values, 4, 1), 40, 1e-12);
-    CU_ASSERT_TRUE(isnan(statistics_quantile(values, 0, 0.5)));
-}
-
 static void jain_knows_its_bounds(void)
 {
     static const double equal[] = {5, 5, 5, 5};
@@ -82,7 +73,6 @@ const struct harness_test statistics_tests[] = {
     HARNESS_TEST(one_value_has_no_interval),
     HARNESS_TEST(equivalence_needs_the_interval_inside),
     HARNESS_TEST(same_differences_are_certain),
-    HARNESS_TEST(quantile_interpolates),
     HARNESS_TEST(jain_knows_its_bounds),
     {0},
 };

@@ -1,5 +1,5 @@
 /* run_results.c - see run_results.h. A run has tens of names: a linear search is enough. */
-#include "experiments/trials/run_results.h"
+#include "experiments/results/run_results.h"
 
 #include <math.h>
 #include <stdlib.h>
