@@ -433,7 +433,8 @@ static bool unanswered(struct commit *commit, int64_t now_ns, struct commit_effe
         *effect = effect_end(commit, COMMIT_END_STORE, commit->end_text);
         return true;
     }
-    *effect = effect_sleep(commit, now_ns, commit->retries_row);
+    /* A genesis goes through a new search each time, which is answered: only restarts count on. */
+    *effect = effect_sleep(commit, now_ns, commit->retries_row + (create ? commit->restarts : 0));
     return true;
 }
 

@@ -23,6 +23,8 @@ static const struct verb verbs[] = {
     {"inspect", "STORE", "show the chain of a run: versions, authors, offsets, problems",
      inspect_main},
     {"query", "", "read the results database", query_main},
+    {"swarm", "", "break the protocol on purpose: random worlds with faults, under checkers",
+     swarm_main},
     {"bench", "[NAME]", "measure the simulator beside its yardsticks", bench_main},
 };
 

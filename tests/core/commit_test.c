@@ -26,6 +26,24 @@ static void check_counts(const struct machine *machine, uint64_t won, uint64_t l
     CU_ASSERT_EQUAL(machine->lost, lost);
 }
 
+/* Each refusal is followed by a search, which is answered: the back-off grows all the same. */
+static void genesis_that_is_refused_backs_off_ever_longer(void)
+{
+    struct world *world = world_open(5);
+    world_script(world, (struct rule){.kind = CREATE_VERSION,
+                                      .version = 1,
+                                      .times = 40,
+                                      ANSWER(STORE_BUSY),
+                                      .application = DROP});
+    struct machine *machine = world_start(world, 0);
+    world_until_attempts(machine, 1);
+    CU_ASSERT_EQUAL(machine->won, 1);
+    CU_ASSERT_EQUAL(machine->counters.busy, 40);
+    /* 40 times LIST and PUT, and as often half of the longest back-off. */
+    CU_ASSERT(world->loop.now_ns > 40 * (20 + 15) * NS_PER_MS);
+    world_close(world);
+}
+
 static void genesis_race_ends_with_one_version_1(void)
 {
     struct world *world = world_open(1);
@@ -397,6 +415,7 @@ static void trim_follows_the_floor(void)
 
 const struct harness_test commit_tests[] = {
     HARNESS_TEST(genesis_race_ends_with_one_version_1),
+    HARNESS_TEST(genesis_that_is_refused_backs_off_ever_longer),
     HARNESS_TEST(plain_win_costs_four_requests),
     HARNESS_TEST(foreign_versions_are_counted_once_each),
     HARNESS_TEST(foreign_version_under_my_name_is_a_conflict),

@@ -1,0 +1,389 @@
+/* swarm_verb.c - `lakestream swarm`: many random worlds on all cores; a failure is printed as the
+ * command that replays it, and shrunk. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/cli.h"
+#include "experiments/config/units.h"
+#include "experiments/trials/progress.h"
+#include "experiments/verbs.h"
+#include "sim/swarm_shrink.h"
+
+#define SEEDS_DEFAULT 1000
+#define SEEDS_COVERING 1000 /* from so many on, every fault must have met every branch */
+#define MET_AT_LEAST 1
+#define JOBS_MAX 256
+#define FAILURES_SHOWN 3
+#define TEXT_MAX 512
+
+struct swarm_sums {
+    uint64_t handled;
+    uint64_t lives;
+    uint64_t fenced;
+    uint64_t versions;
+    uint64_t zombies;
+    uint64_t steps;
+    uint64_t floors;
+    uint64_t deleted;
+    uint64_t hit[SWARM_FAULTS];
+    double healed_most;
+};
+
+struct hunt {
+    pthread_mutex_t mutex;
+    struct swarm_limits limits; /* of the first seed */
+    uint64_t seeds;
+    uint64_t next;
+    uint64_t done;
+    uint64_t failed;
+    int64_t started_ns;
+    struct progress progress;
+    struct swarm_sums sums;
+    struct swarm_coverage coverage;
+    struct swarm_limits failures[FAILURES_SHOWN];
+};
+
+struct request {
+    struct swarm_limits limits;
+    uint64_t seeds;
+    uint64_t jobs;
+    int trace;
+    int coverage;
+};
+
+static const char *const usage =
+    "usage: lakestream swarm [FLAGS]\n\n"
+    "Runs random worlds, one for each seed: producers and reclaimers on a virtual store, with\n"
+    "lost, late and repeated requests, pauses, crashes, zombies and wrong clocks; then all heals\n"
+    "and must converge. Checkers watch every version, report and end. A seed that breaks a "
+    "promise\n"
+    "is printed as the command that replays it, and shrunk. docs/swarm.md tells more.\n\n"
+    "  --seeds N          so many worlds (default 1000)\n"
+    "  --seed S           the first seed (default 1); alone, only this one\n"
+    "  --trace            print every operation, attempt and fault (needs --seed)\n"
+    "  --jobs N           worker threads (default: one per core)\n"
+    "  --coverage         print how often each fault met each branch of the protocol\n"
+    "  --producers N      at most so many producers\n"
+    "  --reclaimers N     at most so many reclaimers\n"
+    "  --faults A,B       only these kinds of faults; none: no fault\n"
+    "  --percent P        so much of the drawn length of phase 1\n"
+    "  --help             print this\n\n"
+    "Exit status: 0 done, 1 a promise was broken or a branch not met, 2 usage.";
+
+/* ---- running ---- */
+
+static void print_line(void *context, const char *line)
+{
+    (void)context;
+    puts(line);
+}
+
+static void run_one(const struct swarm_limits *limits, int trace, struct swarm_result *result)
+{
+    struct swarm_config config;
+    struct swarm_options options = {.config = &config, .trace = trace ? print_line : NULL};
+    swarm_config_draw(&config, limits);
+    swarm_run(&options, result);
+}
+
+static void add_result(struct hunt *hunt, const struct swarm_result *result)
+{
+    struct swarm_sums *sums = &hunt->sums;
+    sums->handled += result->handled;
+    sums->lives += result->lives;
+    sums->fenced += result->fenced;
+    sums->versions += result->versions;
+    sums->zombies += result->zombies;
+    sums->steps += result->steps;
+    sums->floors += result->floors;
+    sums->deleted += result->deleted;
+    for (uint32_t bit = 0; bit < SWARM_FAULTS; bit++)
+        sums->hit[bit] += result->hit[bit];
+    if (result->healed_in > sums->healed_most)
+        sums->healed_most = result->healed_in;
+    swarm_coverage_add(&hunt->coverage, &result->coverage);
+}
+
+static void show_progress(struct hunt *hunt)
+{
+    double elapsed_s = (double)(progress_now_ns() - hunt->started_ns) / (double)NS_PER_S;
+    double share = (double)hunt->done / (double)hunt->seeds;
+    struct progress_state state = {
+        .done = hunt->done,
+        .total = hunt->seeds,
+        .failed = hunt->failed,
+        .eta_s = hunt->done > 0 ? elapsed_s / share - elapsed_s : -1.0,
+    };
+    progress_show(&hunt->progress, &state);
+}
+
+static void note_failure(struct hunt *hunt, const struct swarm_limits *limits,
+                         const struct swarm_result *result)
+{
+    char text[TEXT_MAX];
+    if (hunt->failed++ >= FAILURES_SHOWN)
+        return;
+    hunt->failures[hunt->failed - 1] = *limits;
+    swarm_limits_text(limits, text, sizeof(text));
+    progress_clear(&hunt->progress);
+    printf("seed %" PRIu64 " breaks a promise: %s\n  lakestream swarm %s --trace\n", limits->seed,
+           result->violations.first, text);
+    fflush(stdout);
+}
+
+static void *work(void *context)
+{
+    struct hunt *hunt = context;
+    struct swarm_result result;
+    pthread_mutex_lock(&hunt->mutex);
+    while (hunt->next < hunt->seeds && hunt->failed < FAILURES_SHOWN) {
+        struct swarm_limits limits = hunt->limits;
+        limits.seed += hunt->next++;
+        pthread_mutex_unlock(&hunt->mutex);
+        run_one(&limits, 0, &result);
+        pthread_mutex_lock(&hunt->mutex);
+        hunt->done++;
+        add_result(hunt, &result);
+        if (result.violations.count > 0)
+            note_failure(hunt, &limits, &result);
+        show_progress(hunt);
+    }
+    pthread_mutex_unlock(&hunt->mutex);
+    return NULL;
+}
+
+/* ---- what is printed at the end ---- */
+
+static void print_sums(const struct hunt *hunt)
+{
+    const struct swarm_sums *sums = &hunt->sums;
+    double elapsed_s = (double)(progress_now_ns() - hunt->started_ns) / (double)NS_PER_S;
+    printf("%" PRIu64 " worlds, %" PRIu64 " lives (%" PRIu64 " fenced), %" PRIu64
+           " versions, %" PRIu64 " below the floor, %" PRIu64 " steps, %" PRIu64 " floors, %" PRIu64
+           " versions deleted\n",
+           hunt->done, sums->lives, sums->fenced, sums->versions, sums->zombies, sums->steps,
+           sums->floors, sums->deleted);
+    printf("faults:");
+    for (uint32_t bit = FAULT_NONE + 1; bit < SWARM_FAULTS; bit++)
+        printf(" %s %" PRIu64, swarm_fault_name(bit), sums->hit[bit]);
+    printf("\nhealed within %.0f latencies at most; %.1f million events in %.1f s\n",
+           sums->healed_most, (double)sums->handled / 1e6, elapsed_s);
+}
+
+static void print_coverage(const struct swarm_coverage *coverage)
+{
+    printf("%-52s %9s", "branch", "taken");
+    for (uint32_t bit = FAULT_NONE + 1; bit < SWARM_FAULTS; bit++)
+        printf(" %7.7s", swarm_fault_name(bit));
+    for (uint32_t branch = 0; branch < BRANCH_COUNT; branch++) {
+        printf("\n%-52s %9" PRIu64, swarm_branch_name(branch), coverage->taken[branch]);
+        for (uint32_t bit = FAULT_NONE + 1; bit < SWARM_FAULTS; bit++)
+            printf(" %7" PRIu64, coverage->met[branch][bit]);
+    }
+    printf("\n");
+}
+
+static void shrink_failures(const struct hunt *hunt)
+{
+    for (uint64_t i = 0; i < hunt->failed && i < FAILURES_SHOWN; i++) {
+        char text[TEXT_MAX];
+        uint32_t runs;
+        struct swarm_limits small = swarm_shrink(&hunt->failures[i], &runs);
+        swarm_limits_text(&small, text, sizeof(text));
+        printf("shrunk in %" PRIu32 " runs:\n  lakestream swarm %s --trace\n", runs, text);
+    }
+}
+
+static int report(const struct hunt *hunt, const struct request *request)
+{
+    char missing[4096];
+    print_sums(hunt);
+    if (request->coverage)
+        print_coverage(&hunt->coverage);
+    if (hunt->failed > 0) {
+        shrink_failures(hunt);
+        return CLI_FAILED;
+    }
+    struct swarm_limits none = swarm_limits_none(request->limits.seed);
+    bool whole = memcmp(&none, &request->limits, sizeof none) == 0;
+    if (hunt->seeds < SEEDS_COVERING || !whole)
+        return CLI_DONE;
+    uint32_t count = swarm_coverage_missing(&hunt->coverage, MET_AT_LEAST, missing, sizeof missing);
+    if (count == 0) {
+        printf("every fault met every branch\n");
+        return CLI_DONE;
+    }
+    printf("%" PRIu32 " pairs of a fault and a branch were not met:\n%s", count, missing);
+    return CLI_FAILED;
+}
+
+static int hunt_run(const struct request *request)
+{
+    struct hunt hunt = {.limits = request->limits,
+                        .seeds = request->seeds,
+                        .started_ns = progress_now_ns(),
+                        .progress = progress_make(stderr, "swarm")};
+    pthread_t threads[JOBS_MAX];
+    uint64_t started = 0;
+    hunt.progress.unit = "seeds";
+    pthread_mutex_init(&hunt.mutex, NULL);
+    while (started < request->jobs && pthread_create(&threads[started], NULL, work, &hunt) == 0)
+        started++;
+    if (started == 0)
+        work(&hunt);
+    for (uint64_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    pthread_mutex_destroy(&hunt.mutex);
+    progress_clear(&hunt.progress);
+    return report(&hunt, request);
+}
+
+static int trace_one(const struct request *request)
+{
+    struct swarm_result result;
+    run_one(&request->limits, 1, &result);
+    if (result.violations.count == 0) {
+        printf("seed %" PRIu64 " is clean\n", request->limits.seed);
+        return CLI_DONE;
+    }
+    printf("seed %" PRIu64 " breaks a promise: %s\n", request->limits.seed,
+           result.violations.first);
+    return CLI_FAILED;
+}
+
+/* ---- flags ---- */
+
+static bool take_faults(const char *text, uint32_t *faults)
+{
+    *faults = 0;
+    if (strcmp(text, "none") == 0)
+        return true;
+    while (*text) {
+        size_t bytes = strcspn(text, ",");
+        uint32_t bit = swarm_fault_find(text, bytes);
+        if (bit == SWARM_FAULTS) {
+            char names[TEXT_MAX] = "";
+            size_t used = 0;
+            for (bit = FAULT_NONE + 1; bit < SWARM_FAULTS; bit++)
+                used += (size_t)snprintf(names + used, sizeof(names) - used, " %s",
+                                         swarm_fault_name(bit));
+            cli_error(CLI_USAGE, "--faults %s: expected none, or some of:%s", text, names);
+            return false;
+        }
+        *faults |= UINT32_C(1) << bit;
+        text += bytes + (text[bytes] == ',');
+    }
+    return true;
+}
+
+static bool take_count(const char *name, const char *text, uint64_t low, uint64_t high,
+                       uint64_t *count)
+{
+    struct diagnostic diagnostic;
+    if (unit_parse_count(text, count, &diagnostic) && *count >= low && *count <= high)
+        return true;
+    cli_error(CLI_USAGE, "--%s %s: expected a number from %" PRIu64 " to %" PRIu64, name, text, low,
+              high);
+    return false;
+}
+
+static bool take_limit(const char *name, const char *text, uint64_t low, uint32_t *limit)
+{
+    uint64_t count;
+    uint64_t high = *limit;
+    if (!take_count(name, text, low, high, &count))
+        return false;
+    *limit = (uint32_t)count;
+    return true;
+}
+
+enum flag {
+    SEEDS = 256,
+    SEED,
+    TRACE,
+    JOBS,
+    COVERAGE,
+    PRODUCERS,
+    RECLAIMERS,
+    FAULTS,
+    PERCENT,
+    HELP
+};
+
+static bool take_flag(struct request *request, int flag, const char *text)
+{
+    struct swarm_limits *limits = &request->limits;
+    switch (flag) {
+    case SEEDS:
+        return take_count("seeds", text, 1, UINT32_MAX, &request->seeds);
+    case SEED:
+        return take_count("seed", text, 0, UINT64_MAX / 2, &limits->seed);
+    case JOBS:
+        return take_count("jobs", text, 1, JOBS_MAX, &request->jobs);
+    case TRACE:
+        request->trace = 1;
+        return true;
+    case COVERAGE:
+        request->coverage = 1;
+        return true;
+    case PRODUCERS:
+        return take_limit("producers", text, 1, &limits->producers);
+    case RECLAIMERS:
+        return take_limit("reclaimers", text, 0, &limits->reclaimers);
+    case PERCENT:
+        return take_limit("percent", text, 1, &limits->percent);
+    case FAULTS:
+        return take_faults(text, &limits->faults);
+    default:
+        break;
+    }
+    cli_error(CLI_USAGE, "unknown flag, or one without its value; see lakestream swarm --help");
+    return false;
+}
+
+int swarm_main(int argc, char **argv)
+{
+    static const struct option flags[] = {
+        {"seeds", required_argument, NULL, SEEDS},
+        {"seed", required_argument, NULL, SEED},
+        {"trace", no_argument, NULL, TRACE},
+        {"jobs", required_argument, NULL, JOBS},
+        {"coverage", no_argument, NULL, COVERAGE},
+        {"producers", required_argument, NULL, PRODUCERS},
+        {"reclaimers", required_argument, NULL, RECLAIMERS},
+        {"faults", required_argument, NULL, FAULTS},
+        {"percent", required_argument, NULL, PERCENT},
+        {"help", no_argument, NULL, HELP},
+        {0},
+    };
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct request request = {.limits = swarm_limits_none(UINT64_MAX)};
+    request.jobs = cores > 0 && cores < JOBS_MAX ? (uint64_t)cores : 1;
+    int flag;
+    optind = 1;
+    opterr = 0;
+    while ((flag = getopt_long(argc, argv, ":", flags, NULL)) != -1) {
+        if (flag == HELP) {
+            puts(usage);
+            return CLI_DONE;
+        }
+        if (!take_flag(&request, flag, optarg))
+            return CLI_USAGE;
+    }
+    if (optind < argc)
+        return cli_error(CLI_USAGE, "swarm takes no %s; see lakestream swarm --help", argv[optind]);
+    bool seeded = request.limits.seed != UINT64_MAX;
+    if (request.trace && !seeded)
+        return cli_error(CLI_USAGE, "--trace needs --seed S");
+    if (request.trace)
+        return trace_one(&request);
+    if (request.seeds == 0)
+        request.seeds = seeded ? 1 : SEEDS_DEFAULT;
+    if (!seeded)
+        request.limits.seed = 1;
+    return hunt_run(&request);
+}

@@ -1,0 +1,42 @@
+/* swarm.h - one random world, from its seed to its end, under checkers.
+ *
+ * Phase 1: producers on a virtual store with faults of every kind, paused, killed, restarted beside
+ * incarnations that still live; reclaimers move the floor. Every version, report and end is
+ * checked. Phase 2: faults stop, the paused go on, the dead are restarted; within a bound everyone
+ * must end, every batch that a holder of its epoch uploaded be visible, and the chain be whole.
+ * Blocks until the run is over. A run is a function of its config; runs share nothing. */
+#ifndef SIM_SWARM_H
+#define SIM_SWARM_H
+
+#include "sim/swarm_config.h"
+#include "sim/swarm_coverage.h"
+#include "sim/violations.h"
+
+struct swarm_options {
+    const struct swarm_config *config;
+    struct fault_shot *shot; /* NULL: none */
+    /* One line for each operation, attempt, fault and upset, without a newline; NULL: not called.
+     */
+    void (*trace)(void *context, const char *line);
+    void *trace_context;
+};
+
+struct swarm_result {
+    struct violations violations;
+    uint64_t handled; /* events */
+    uint64_t digest;
+    uint64_t versions; /* living */
+    uint64_t zombies;  /* created below the floor */
+    uint64_t steps;
+    uint64_t floors; /* written by reclaimers */
+    uint64_t deleted;
+    uint32_t lives;
+    uint32_t fenced;  /* lives that ended so */
+    double healed_in; /* units from the end of phase 1 to the end */
+    uint64_t hit[SWARM_FAULTS];
+    struct swarm_coverage coverage;
+};
+
+void swarm_run(const struct swarm_options *options, struct swarm_result *result);
+
+#endif

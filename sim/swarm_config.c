@@ -1,0 +1,209 @@
+/* swarm_config.c - draws a world. Each part has a random stream of its own. Ours. */
+#include "sim/swarm_config.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WORLD_DOMAIN UINT64_C(0x574f524c44)
+#define PLAN_DOMAIN UINT64_C(0x504c414e)
+#define LIFE_DOMAIN UINT64_C(0x4c494645)
+
+const char *swarm_fault_name(uint32_t bit)
+{
+    static const char *const upsets[] = {
+#define X(code, name, text) name,
+        SWARM_UPSETS(X)
+#undef X
+    };
+    assert(bit < SWARM_FAULTS);
+    if (bit < FAULT_KIND_COUNT)
+        return fault_kind_name((enum fault_kind)bit);
+    return upsets[bit - FAULT_KIND_COUNT];
+}
+
+uint32_t swarm_fault_find(const char *name, size_t name_bytes)
+{
+    uint32_t bit = FAULT_NONE + 1;
+    while (bit < SWARM_FAULTS && (strlen(swarm_fault_name(bit)) != name_bytes ||
+                                  strncmp(swarm_fault_name(bit), name, name_bytes) != 0))
+        bit++;
+    return bit;
+}
+
+static double draw_between(struct random_stream *random, double low, double high)
+{
+    return low + (high - low) * random_unit(random);
+}
+
+static double draw_magnitude(struct random_stream *random, double low, double high)
+{
+    return low * pow(high / low, random_unit(random));
+}
+
+int64_t swarm_draw_ns(struct random_stream *random, double low_ns, double high_ns)
+{
+    return (int64_t)draw_magnitude(random, low_ns, high_ns);
+}
+
+static uint32_t draw_count(struct random_stream *random, uint32_t low, uint32_t high)
+{
+    return low + (uint32_t)(random_next(random) % (high - low + 1));
+}
+
+struct swarm_limits swarm_limits_none(uint64_t seed)
+{
+    return (struct swarm_limits){.seed = seed,
+                                 .producers = SWARM_PRODUCERS_MAX,
+                                 .reclaimers = SWARM_RECLAIMERS_MAX,
+                                 .faults = SWARM_FAULTS_ALL,
+                                 .percent = 100};
+}
+
+static int64_t units(const struct swarm_config *config, double count)
+{
+    return 1 + (int64_t)((double)config->unit_ns * count);
+}
+
+static bool allowed(const struct swarm_config *config, uint32_t bit)
+{
+    return (config->limits.faults >> bit & 1u) != 0;
+}
+
+/* A storm is shorter than the retries that a producer has patience for. */
+static void draw_storms(struct swarm_config *config, struct random_stream *random)
+{
+    static const enum fault_kind others[] = {FAULT_LATE, FAULT_LATE, FAULT_LOST_REQUEST,
+                                             FAULT_ERROR};
+    const enum fault_kind kinds[FAULT_STORMS_MAX] = {FAULT_THROTTLED, FAULT_BUSY,
+                                                     others[draw_count(random, 0, 3)]};
+    for (size_t i = 0; i < FAULT_STORMS_MAX; i++) {
+        bool creates = kinds[i] == FAULT_BUSY || kinds[i] == FAULT_LATE;
+        bool comes = random_unit(random) < (creates ? 0.5 : 0.25);
+        int64_t longest_ns = swarm_draw_ns(random, (double)units(config, creates ? 40 : 5),
+                                           (double)units(config, creates ? 400 : 60));
+        int64_t period_ns = (int64_t)((double)longest_ns * draw_magnitude(random, 1.5, 8));
+        double probability = random_unit(random) < 0.5 ? 1.0 : draw_between(random, 0.3, 1);
+        uint64_t seed = random_next(random);
+        if (!comes || !allowed(config, kinds[i]))
+            continue;
+        config->plan.storms[i] = (struct fault_storm){.kind = kinds[i],
+                                                      .probability = probability,
+                                                      .period_ns = period_ns,
+                                                      .longest_ns = longest_ns,
+                                                      .seed = seed};
+    }
+}
+
+static void draw_plan(struct swarm_config *config)
+{
+    struct random_stream random = random_stream_make(config->limits.seed ^ PLAN_DOMAIN, 0);
+    struct fault_plan *plan = &config->plan;
+    double weights[FAULT_KIND_COUNT] = {0};
+    double total = draw_magnitude(&random, 0.02, 0.7);
+    double share = random_unit(&random);
+    double sum = 0.0;
+    for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
+        double weight = random_unit(&random);
+        weights[kind] = random_unit(&random) < share ? weight : 0.0;
+        sum += weights[kind];
+    }
+    for (size_t verb = 0; verb < STORE_VERB_COUNT; verb++) {
+        double factor = verb == STORE_PUT_IF_ABSENT ? 1.0 : draw_between(&random, 0.0, 1.0);
+        for (uint32_t kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT && sum > 0.0; kind++)
+            if (allowed(config, kind) && fault_kind_hits((enum fault_kind)kind, verb))
+                plan->probability[verb][kind] = weights[kind] / sum * total * factor;
+    }
+    plan->timeout_ns = swarm_draw_ns(&random, (double)units(config, 1), (double)units(config, 20));
+    plan->delay_ns = swarm_draw_ns(&random, (double)units(config, 1), (double)units(config, 50));
+    plan->late_min_ns = units(config, 0.2);
+    plan->late_max_ns =
+        swarm_draw_ns(&random, (double)units(config, 4), (double)units(config, 2000));
+    draw_storms(config, &random);
+}
+
+static void draw_upsets(struct swarm_config *config, struct random_stream *random)
+{
+    config->upset_gap_ns =
+        swarm_draw_ns(random, (double)units(config, 4), (double)units(config, 200));
+    for (uint32_t i = 0; i < UPSET_COUNT; i++) {
+        double weight = random_unit(random) < 0.6 ? random_unit(random) : 0.0;
+        config->upset_weights[i] = allowed(config, FAULT_KIND_COUNT + i) ? weight : 0.0;
+    }
+}
+
+static uint32_t at_most(uint32_t value, uint32_t limit)
+{
+    return value < limit ? value : limit;
+}
+
+void swarm_config_draw(struct swarm_config *config, const struct swarm_limits *limits)
+{
+    struct random_stream random = random_stream_make(limits->seed ^ WORLD_DOMAIN, 0);
+    *config = (struct swarm_config){.limits = *limits};
+    config->unit_ns = swarm_draw_ns(&random, 0.2 * NS_PER_MS, 4.0 * NS_PER_S);
+    config->producers = at_most(draw_count(&random, 1, SWARM_PRODUCERS_MAX), limits->producers);
+    config->reclaimers = at_most(draw_count(&random, 0, SWARM_RECLAIMERS_MAX), limits->reclaimers);
+    config->entry_bytes = draw_count(&random, 0, 1) ? MANIFEST_ENTRY_BYTES_MIN : 160;
+    config->bytes = draw_count(&random, 0, 2) == 0;
+    double length = draw_magnitude(&random, 60, 1500) * (double)limits->percent / 100.0;
+    config->phase1_ns = units(config, length);
+    config->bound_ns = units(config, 60000);
+    config->behind = draw_count(&random, 0, 4);
+    config->keep_steps = draw_count(&random, 0, 10);
+    config->reclaim_gap_ns =
+        swarm_draw_ns(&random, (double)units(config, 1), (double)units(config, 60));
+    bool wrong = random_unit(&random) < 0.5 && allowed(config, FAULT_KIND_COUNT + UPSET_JUMP);
+    config->clock_spread_ns = wrong ? 20000 * NS_PER_S : 0;
+    config->apply_fraction = random_unit(&random);
+    config->sigma = draw_between(&random, 0.0, 1.2);
+    draw_upsets(config, &random);
+    draw_plan(config);
+}
+
+static void draw_policy(const struct swarm_config *config, struct random_stream *random,
+                        struct producer_options *options)
+{
+    size_t count = 0;
+    while (policy_kind_at(count) != NULL)
+        count++;
+    const struct policy_kind *kind = policy_kind_at(random_next(random) % count);
+    options->policy_kind = kind;
+    for (size_t i = 0; i < policy_parameter_count(kind); i++) {
+        const struct policy_parameter *parameter = &kind->parameters[i];
+        double value = parameter->value_default;
+        if (parameter->unit == PARAMETER_DURATION)
+            value = (double)config->unit_ns / 1e9 * draw_magnitude(random, 0.1, 20);
+        if (parameter->unit == PARAMETER_CHOICE)
+            value = (double)draw_count(random, 0, (uint32_t)parameter->value_max);
+        value = value < parameter->value_min ? parameter->value_min : value;
+        options->policy_values[i] = value > parameter->value_max ? parameter->value_max : value;
+    }
+}
+
+void swarm_config_producer(const struct swarm_config *config, uint32_t producer, uint32_t life,
+                           struct producer_options *options)
+{
+    struct random_stream random = random_stream_make(config->limits.seed ^ LIFE_DOMAIN, life);
+    bool lists = draw_count(&random, 0, 1) == 0;
+    bool runs_inline = draw_count(&random, 0, 1) == 0;
+    *options = (struct producer_options){
+        .commit = {.producer = producer,
+                   .entry_bytes = config->entry_bytes,
+                   .incarnation = random_incarnation(&random),
+                   .find = lists ? COMMIT_FIND_LIST : COMMIT_FIND_PROBE,
+                   .active_versions = draw_count(&random, 1, 200),
+                   .retry_ns = units(config, draw_magnitude(&random, 0.2, 2)),
+                   .retry_max_ns = units(config, draw_magnitude(&random, 20, 40))},
+        .mode = runs_inline ? PRODUCER_INLINE : PRODUCER_BACKGROUND,
+        .first_gap_ns = units(config, draw_magnitude(&random, 0.1, 20)),
+        .gap_max_ns = units(config, 100),
+        .gap_jitter = random_unit(&random),
+        .batch_bytes = draw_count(&random, 1, 300),
+        .batch_ns = units(config, draw_magnitude(&random, 0.05, 8)),
+        .batch_jitter = random_unit(&random),
+        .uploads_max = draw_count(&random, 1, 8),
+        .batches_max = draw_count(&random, 2, 60),
+    };
+    draw_policy(config, &random, options);
+    options->random = random_stream_make(config->limits.seed ^ LIFE_DOMAIN, 1000 + life);
+}

@@ -1,0 +1,76 @@
+/* swarm_config.h - one random world of the swarm, drawn from one seed.
+ *
+ * Everything that has a duration is drawn in units of the store's latency, so that worlds are alike
+ * whether an operation takes a millisecond or seconds. Limits make a world smaller without changing
+ * what the rest of it draws: shrinking a failure only tightens them. */
+#ifndef SIM_SWARM_CONFIG_H
+#define SIM_SWARM_CONFIG_H
+
+#include "core/fault_store.h"
+#include "core/producer.h"
+#include "sim/latency.h"
+
+#define SWARM_PRODUCERS_MAX 8
+#define SWARM_RECLAIMERS_MAX 3
+
+/* What can happen to a process; the faults of its store are those of core/fault_store.h. */
+#define SWARM_UPSETS(X)                                                                            \
+    X(UPSET_PAUSE, "pause", "stopped for a while; its timers and answers come late")               \
+    X(UPSET_CRASH, "crash", "dies, and another incarnation starts later")                          \
+    X(UPSET_ZOMBIE, "zombie", "another incarnation starts beside it; it may be paused meanwhile")  \
+    X(UPSET_JUMP, "jump", "its wall clock jumps; clocks are wrong from the start, too")
+
+enum swarm_upset {
+#define X(code, name, text) code,
+    SWARM_UPSETS(X)
+#undef X
+    UPSET_COUNT
+};
+
+/* Bits of a fault mask: store faults by their kind, then upsets. */
+#define SWARM_FAULTS (FAULT_KIND_COUNT + UPSET_COUNT)
+#define SWARM_FAULTS_ALL ((UINT32_C(1) << SWARM_FAULTS) - 1)
+
+struct swarm_limits {
+    uint64_t seed;
+    uint32_t producers;  /* at most */
+    uint32_t reclaimers; /* at most */
+    uint32_t faults;     /* mask of what may happen */
+    uint32_t percent;    /* of the drawn length of phase 1 */
+};
+
+struct swarm_config {
+    struct swarm_limits limits;
+    int64_t unit_ns; /* median latency of a small operation */
+    uint32_t producers;
+    uint32_t reclaimers;
+    uint32_t entry_bytes;
+    uint32_t bytes; /* 1: manifests and batches travel as bytes, through the codec */
+    int64_t phase1_ns;
+    int64_t bound_ns;     /* phase 2 must be over by then */
+    int64_t upset_gap_ns; /* between upsets, on average */
+    double upset_weights[UPSET_COUNT];
+    uint64_t behind; /* of the reclaimers */
+    uint64_t keep_steps;
+    int64_t reclaim_gap_ns;
+    int64_t clock_spread_ns; /* clocks are wrong by up to this */
+    double apply_fraction;
+    double sigma;
+    struct fault_plan plan;
+};
+
+/* A drawn duration: every order of magnitude between the two is as likely. */
+int64_t swarm_draw_ns(struct random_stream *random, double low_ns, double high_ns);
+
+const char *swarm_fault_name(uint32_t bit);
+/* SWARM_FAULTS if there is none of that name. */
+uint32_t swarm_fault_find(const char *name, size_t name_bytes);
+
+/* No limit but the seed. */
+struct swarm_limits swarm_limits_none(uint64_t seed);
+void swarm_config_draw(struct swarm_config *config, const struct swarm_limits *limits);
+/* Options of one life, all but store, loop and observer. `life` numbers all lives of a run. */
+void swarm_config_producer(const struct swarm_config *config, uint32_t producer, uint32_t life,
+                           struct producer_options *options);
+
+#endif

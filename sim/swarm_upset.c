@@ -1,0 +1,171 @@
+/* swarm_upset.c - pauses, crashes, zombies and clock jumps, at random moments of phase 1. Ours. */
+#include "sim/swarm_private.h"
+
+#define RECLAIMER_SHARE 5 /* of so many crashes and pauses, one hits a reclaimer */
+
+static uint64_t draw(struct swarm *swarm, uint64_t below)
+{
+    return random_next(&swarm->random) % below;
+}
+
+static int64_t draw_units(struct swarm *swarm, double low, double high)
+{
+    double unit_ns = (double)swarm->config->unit_ns;
+    return swarm_draw_ns(&swarm->random, low * unit_ns, high * unit_ns);
+}
+
+static uint32_t bit_of(enum swarm_upset upset)
+{
+    return UINT32_C(1) << (FAULT_KIND_COUNT + (uint32_t)upset);
+}
+
+static void note(struct swarm *swarm, enum swarm_upset upset)
+{
+    swarm->result->hit[FAULT_KIND_COUNT + (uint32_t)upset]++;
+}
+
+/* NULL if nobody runs. */
+static struct swarm_life *somebody(struct swarm *swarm)
+{
+    if (swarm->life_count == 0)
+        return NULL;
+    uint32_t first = (uint32_t)draw(swarm, swarm->life_count);
+    for (uint32_t i = 0; i < swarm->life_count; i++) {
+        struct swarm_life *life = &swarm->lives[(first + i) % swarm->life_count];
+        if (swarm_life_runs(life))
+            return life;
+    }
+    return NULL;
+}
+
+static struct swarm_demon *some_demon(struct swarm *swarm)
+{
+    for (uint32_t i = 0; i < swarm->demon_count; i++)
+        if (swarm->demons[i].reclaimer != NULL && draw(swarm, 2) == 0)
+            return &swarm->demons[i];
+    return NULL;
+}
+
+static void restart_due(struct timer *timer, void *context)
+{
+    struct swarm *swarm = context;
+    uint32_t producer = (uint32_t)(timer - swarm->restarts);
+    uint32_t limit = swarm->healed ? SWARM_LIVES_MAX : SWARM_LIVES_UPSET;
+    if (swarm->life_count < limit)
+        swarm_life_start(swarm, producer, swarm->restart_fault[producer]);
+}
+
+void swarm_restart_later(struct swarm *swarm, uint32_t producer, uint32_t fault)
+{
+    struct timer *timer = &swarm->restarts[producer];
+    if (timer->slot != 0)
+        return;
+    swarm->restart_fault[producer] = fault;
+    timer_init(timer, restart_due, swarm);
+    loop_timer_set(&swarm->loop.loop, timer, swarm->loop.now_ns + draw_units(swarm, 0.1, 100));
+}
+
+static void crash(struct swarm *swarm, struct swarm_life *life)
+{
+    struct swarm_demon *demon = some_demon(swarm);
+    note(swarm, UPSET_CRASH);
+    if (demon != NULL && draw(swarm, RECLAIMER_SHARE) == 0) {
+        swarm_demon_crash(demon);
+        swarm_demon_start(swarm);
+        return;
+    }
+    uint32_t producer = life->producer;
+    swarm_life_crash(life);
+    swarm_restart_later(swarm, producer, bit_of(UPSET_CRASH));
+}
+
+static void zombie(struct swarm *swarm, struct swarm_life *life)
+{
+    if (swarm->life_count >= SWARM_LIVES_UPSET)
+        return;
+    note(swarm, UPSET_ZOMBIE);
+    life->faults_ever |= bit_of(UPSET_ZOMBIE);
+    if (draw(swarm, 2) == 0)
+        swarm_host_pause(&life->host, draw_units(swarm, 1, 500));
+    swarm_life_start(swarm, life->producer, bit_of(UPSET_ZOMBIE));
+}
+
+static void pause_one(struct swarm *swarm, struct swarm_life *life)
+{
+    struct swarm_demon *demon = some_demon(swarm);
+    note(swarm, UPSET_PAUSE);
+    if (demon != NULL && draw(swarm, RECLAIMER_SHARE) == 0) {
+        swarm_host_pause(&demon->host, draw_units(swarm, 1, 300));
+        return;
+    }
+    life->faults_now |= bit_of(UPSET_PAUSE);
+    swarm_host_pause(&life->host, draw_units(swarm, 1, 300));
+}
+
+static void jump(struct swarm *swarm, struct swarm_life *life)
+{
+    int64_t step_ns = draw_units(swarm, 0.1, 100);
+    uint64_t way = draw(swarm, 5);
+    note(swarm, UPSET_JUMP);
+    if (way < 2)
+        step_ns = -step_ns;
+    if (way == 4)
+        step_ns = swarm_draw_ns(&swarm->random, 1.0 * NS_PER_S, 1e5 * NS_PER_S);
+    life->faults_now |= bit_of(UPSET_JUMP);
+    swarm_trace(swarm, life->host.actor, "!! clock jumps by %.6f s", (double)step_ns / NS_PER_S);
+    actor_loop_jump(&life->host.loop, step_ns);
+}
+
+static void set_timer(struct swarm *swarm)
+{
+    double part = 2.0 * random_unit(&swarm->random);
+    int64_t gap_ns = 1 + (int64_t)((double)swarm->config->upset_gap_ns * part);
+    loop_timer_set(&swarm->loop.loop, &swarm->upset, swarm->loop.now_ns + gap_ns);
+}
+
+static enum swarm_upset choose(struct swarm *swarm)
+{
+    double sum = 0.0;
+    int upset = 0;
+    for (int i = 0; i < UPSET_COUNT; i++)
+        sum += swarm->config->upset_weights[i];
+    double draw = sum * random_unit(&swarm->random);
+    while (upset < UPSET_COUNT && (draw -= swarm->config->upset_weights[upset]) >= 0.0)
+        upset++;
+    return (enum swarm_upset)upset;
+}
+
+static void upset_due(struct timer *timer, void *context)
+{
+    (void)timer;
+    struct swarm *swarm = context;
+    if (swarm->healed)
+        return;
+    struct swarm_life *life = somebody(swarm);
+    enum swarm_upset upset = choose(swarm);
+    set_timer(swarm);
+    if (life == NULL)
+        return;
+    switch (upset) {
+    case UPSET_PAUSE:
+        pause_one(swarm, life);
+        return;
+    case UPSET_CRASH:
+        crash(swarm, life);
+        return;
+    case UPSET_ZOMBIE:
+        zombie(swarm, life);
+        return;
+    case UPSET_JUMP:
+        jump(swarm, life);
+        return;
+    case UPSET_COUNT:
+        return;
+    }
+}
+
+void swarm_upset_begin(struct swarm *swarm)
+{
+    timer_init(&swarm->upset, upset_due, swarm);
+    set_timer(swarm);
+}
