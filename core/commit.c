@@ -363,11 +363,18 @@ static struct commit_effect on_judge(struct commit *commit, int64_t now_ns)
     struct manifest *stored = take_manifest(commit);
     if (!stored)
         return effect_end(commit, COMMIT_END_CORRUPT, commit->end_text);
-    bool mine =
-        memcmp(&stored->author.incarnation, &commit->options.incarnation, INCARNATION_BYTES) == 0;
     set_known(commit, stored);
     commit->detail.visible_ns = now_ns;
-    return send_validation(commit, mine ? COMMIT_INTENT_WON : COMMIT_INTENT_LOST);
+    switch (commit_judge(commit)) {
+    case REBASE_WON:
+        return send_validation(commit, COMMIT_INTENT_WON);
+    case REBASE_LOST:
+        return send_validation(commit, COMMIT_INTENT_LOST);
+    case REBASE_END:
+    case REBASE_CREATE:
+        break;
+    }
+    return send_validation(commit, COMMIT_INTENT_END);
 }
 
 static struct commit_effect on_validation(struct commit *commit, int64_t now_ns)

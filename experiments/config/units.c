@@ -12,6 +12,9 @@ __extension__ typedef unsigned __int128 wide;
 #define DIGITS_MAX 25        /* of a mantissa: 1e25 times the largest factor fits into `wide` */
 #define PRINTED_DECIMALS 3   /* digits behind the point that printing tries */
 #define NUMBER_CHARS_MAX 128 /* longer texts are no numbers */
+#define RATE_MIN 1e-9        /* bytes/s, but for 0: between these, any rate can be printed */
+#define RATE_MAX 1e18
+#define RATE_DECIMALS_MAX 27 /* 17 digits of the smallest rate */
 
 struct factor {
     const char *name;
@@ -248,6 +251,8 @@ bool unit_parse_rate(const char *text, double *rate, struct diagnostic *diagnost
     if (!to_double(text, mantissa.chars, binary ? 0 : factor->decimal_exp, &value))
         return refuse(diagnostic, &rate_form, text, "is too large or has too many digits");
     value *= binary ? (double)factor->scale : 1.0;
+    if (value != 0 && !(value >= RATE_MIN && value <= RATE_MAX))
+        return refuse(diagnostic, &rate_form, text, "is too large or too small");
     *rate = value;
     return true;
 }
@@ -373,7 +378,7 @@ void unit_print_rate(double rate, char text[UNIT_TEXT_MAX])
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < rate_form.factor_count; i++) {
         const struct factor *factor = &rate_form.factors[i];
-        for (int digits = 0; digits <= 17; digits++) {
+        for (int digits = 0; digits <= RATE_DECIMALS_MAX; digits++) {
             char candidate[512];
             int chars = snprintf(candidate, sizeof(candidate), "%.*f", digits,
                                  rate / (double)factor->scale);

@@ -47,6 +47,19 @@ bool live_wire_send_record(int fd, const uint8_t *bytes, size_t size)
     return true;
 }
 
+/* Whether a message of `size` bytes is one that live_wire_send sends. */
+static bool message_valid(const struct live_message *message, size_t size)
+{
+    if (size < HEADER_BYTES || message->payload_bytes > LIVE_PAYLOAD_MAX ||
+        size != HEADER_BYTES + message->payload_bytes)
+        return false;
+    if ((unsigned)message->kind > LIVE_ENDED || (unsigned)message->end > LIVE_END_UNDECIDED)
+        return false;
+    /* All but a record's is text, with its NUL. */
+    return message->kind == LIVE_RECORD || message->payload_bytes == 0 ||
+           message->payload[message->payload_bytes - 1] == '\0';
+}
+
 enum live_receive live_wire_receive(int fd, struct live_message *message)
 {
     ssize_t got;
@@ -55,8 +68,7 @@ enum live_receive live_wire_receive(int fd, struct live_message *message)
     } while (got < 0 && errno == EINTR);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return LIVE_NOTHING;
-    if (got < (ssize_t)HEADER_BYTES || message->payload_bytes > LIVE_PAYLOAD_MAX ||
-        (size_t)got != HEADER_BYTES + message->payload_bytes)
+    if (got < 0 || !message_valid(message, (size_t)got))
         return LIVE_HANG_UP;
     if (message->payload_bytes < LIVE_PAYLOAD_MAX)
         message->payload[message->payload_bytes] = '\0';

@@ -1,6 +1,8 @@
 /* commit_rebase_test.c - what a version means for a producer: fencing, being fenced, corruption. */
 #include "core/commit_rebase.h"
 
+#include <string.h>
+
 #include "tests/core/world.h"
 #include "tests/harness.h"
 
@@ -140,6 +142,32 @@ static void position_that_was_never_uploaded_is_corrupt(void)
     CU_ASSERT_EQUAL(end_after(1, true, 0, 50), PRODUCER_CORRUPT);
 }
 
+/* Version 3 says that this very process made it, as another producer. */
+static void plant_claim(struct scripted_store *store, void *context)
+{
+    struct world *world = context;
+    (void)store;
+    struct producer_state state = {
+        .producer = 7, .epoch = 1, .incarnation = world->machines[0].incarnation};
+    world_commit_state(world, &state);
+}
+
+/* Found by fuzzing: while fencing, an assert failed. */
+static void version_of_mine_under_another_producer_is_corrupt(void)
+{
+    for (uint64_t version = 2; version <= 3; version++) {
+        struct world *world = world_open(9);
+        struct machine *machine = world_start(world, 0);
+        world_script(world,
+                     (struct rule){CREATE_VERSION, .version = version, .before = plant_claim});
+        world_until_ended(machine);
+        CU_ASSERT_EQUAL(machine->end, PRODUCER_CORRUPT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(machine->end_text, "not as producer 0"));
+        world->history.problem[0] = '\0';
+        world_close(world);
+    }
+}
+
 /* The chain moves on to version 6; 3 is a zombie that says that somebody took over. */
 static void plant_zombie(struct scripted_store *store, void *context)
 {
@@ -203,6 +231,7 @@ const struct harness_test commit_rebase_tests[] = {
     HARNESS_TEST(fenced_between_search_and_create),
     HARNESS_TEST(my_epoch_with_another_incarnation_fences),
     HARNESS_TEST(position_that_was_never_uploaded_is_corrupt),
+    HARNESS_TEST(version_of_mine_under_another_producer_is_corrupt),
     HARNESS_TEST(zombie_version_does_not_fence),
     HARNESS_TEST(of_two_incarnations_exactly_one_survives),
     {0},

@@ -82,6 +82,8 @@ static const struct row accepted[] = {
     {UNIT_RATE, "50MiB/s", "50MiB/s"},
     {UNIT_RATE, "0B/s", "0B/s"},
     {UNIT_RATE, "12500MB/s", "12.5GB/s"},
+    {UNIT_RATE, "0.000000001234567890123456B/s", "0.000000001234567890123456B/s"},
+    {UNIT_RATE, "1000000TB/s", "1000000TB/s"},
     {UNIT_COUNT, "0", "0"},
     {UNIT_COUNT, "9007199254740991", "9007199254740991"},
     {UNIT_RATIO, "3.7%", "0.037"},
@@ -131,6 +133,10 @@ static const struct row refused[] = {
      "'432MB' has the unit 'MB'; expected one of B/s, kB/s, MB/s, GB/s, TB/s, "
      "KiB/s, MiB/s, GiB/s, TiB/s, such as 13.5MB/s, 50MiB/s"},
     {UNIT_RATE, "432", "'432' needs a unit: 13.5MB/s, 50MiB/s"},
+    {UNIT_RATE, "1000001TB/s",
+     "'1000001TB/s' is too large or too small; expected a rate such as 13.5MB/s, 50MiB/s"},
+    {UNIT_RATE, "0.0000000009B/s",
+     "'0.0000000009B/s' is too large or too small; expected a rate such as 13.5MB/s, 50MiB/s"},
     {UNIT_RATE, "-1B/s", "'-1B/s' is negative; expected a rate such as 13.5MB/s, 50MiB/s"},
     {UNIT_COUNT, "010",
      "'010' is octal-looking: write it without the leading zero; expected a "
