@@ -110,7 +110,8 @@ static void draw_plan(struct swarm_config *config)
     for (size_t verb = 0; verb < STORE_VERB_COUNT; verb++) {
         double factor = verb == STORE_PUT_IF_ABSENT ? 1.0 : draw_between(&random, 0.0, 1.0);
         for (uint32_t kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT && sum > 0.0; kind++)
-            if (allowed(config, kind) && fault_kind_hits((enum fault_kind)kind, verb))
+            if (allowed(config, kind) &&
+                fault_kind_hits((enum fault_kind)kind, (enum store_verb)verb))
                 plan->probability[verb][kind] = weights[kind] / sum * total * factor;
     }
     plan->timeout_ns = swarm_draw_ns(&random, (double)units(config, 1), (double)units(config, 20));
