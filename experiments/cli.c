@@ -63,6 +63,8 @@ static const struct flag_row rows[] = {
      "the page whose tables are rewritten (default PAPER_REPRO.md, where it is in the\n"
      "                     current folder and neither --set, --seeds nor --quick is given)",
      TEXT(paper)},
+    {CLI_FIT, "fit", NULL, "fit the contended model and print its parameters; writes nothing",
+     TOGGLE(fit)},
 };
 /* clang-format on */
 

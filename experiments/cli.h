@@ -35,6 +35,7 @@ enum cli_flag {
     CLI_OUT = 1 << 15,
     CLI_DOCS = 1 << 16,
     CLI_PAPER = 1 << 17,
+    CLI_FIT = 1 << 18,
 };
 
 struct cli {
@@ -65,6 +66,7 @@ struct cli {
     const char *out;
     bool docs;
     const char *paper; /* NULL: not named */
+    bool fit;
     char **operands;
     int operand_count;
 

@@ -20,6 +20,8 @@ static const struct verb verbs[] = {
     {"live", "CONFIG", "run an experiment for real: processes, bytes and time", live_main},
     {"reproduce", "[FIGURE...]", "simulate and draw the figures, rewrite PAPER_REPRO.md",
      reproduce_main},
+    {"validate", "", "hold the simulator against a public measurement of contention",
+     validate_main},
     {"inspect", "STORE", "show the chain of a run: versions, authors, offsets, problems",
      inspect_main},
     {"query", "", "read the results database", query_main},

@@ -59,6 +59,7 @@ struct virtual_store {
     struct virtual_loop *loop;
     uint64_t seed;
     double apply_fraction;
+    double read_fraction;
     double client_bytes_per_s;
     enum link_kind link_kind;
     struct virtual_store_observer observer;
@@ -142,6 +143,11 @@ static bool is_put(enum store_verb verb)
     return verb == STORE_PUT || verb == STORE_PUT_IF_ABSENT;
 }
 
+static bool is_read(enum store_verb verb)
+{
+    return verb == STORE_GET || verb == STORE_LIST;
+}
+
 static uint64_t moved_bytes(const struct store_op *op)
 {
     return is_put(op->verb) ? op->body.bytes : op->result.bytes;
@@ -162,10 +168,9 @@ static void apply(struct flight *flight)
     struct virtual_store *store = client->owner;
     struct store_op *op = flight->op;
     int64_t now_ns = store->loop->now_ns;
-    bool reads = op->verb == STORE_GET || op->verb == STORE_LIST;
     uint64_t hash = object_table_hash(op->key);
     enum store_outcome outcome = STORE_THROTTLED;
-    if (token_bucket_take(reads ? &store->gets : &store->puts, now_ns))
+    if (token_bucket_take(is_read(op->verb) ? &store->gets : &store->puts, now_ns))
         outcome = apply_verb(&store->objects, op, hash);
     op->outcome = outcome;
     store->counters.requests[op->verb]++;
@@ -333,7 +338,8 @@ static void client_submit(struct store *base, struct store_op *op)
     flight->sent_ns = store->loop->now_ns;
     flight->factor = latency_factor(latency, &client->streams[op->verb]);
     flight->latency_ns = latency_ns(latency, flight->factor, bytes);
-    flight->apply_ns = (int64_t)(store->apply_fraction * (double)flight->latency_ns);
+    double fraction = is_read(op->verb) ? store->read_fraction : store->apply_fraction;
+    flight->apply_ns = (int64_t)(fraction * (double)flight->latency_ns);
     if (op->verb == STORE_PUT_IF_ABSENT)
         create_queue_enter(&store->create_queue);
     start_transfer(flight, bytes);
@@ -402,6 +408,8 @@ const char *virtual_store_options_check(const struct virtual_store_options *opti
 {
     if (!(options->apply_fraction >= 0.0 && options->apply_fraction <= 1.0))
         return "the apply fraction is not in 0..1";
+    if (!(options->read_fraction >= 0.0 && options->read_fraction <= 1.0))
+        return "the read fraction is not in 0..1";
     if (!is_rate(options->client_bytes_per_s) || !is_rate(options->store_bytes_per_s))
         return "a bandwidth is negative or above 1e15 bytes a second";
     if (!is_rate(options->puts_per_s) || !is_rate(options->gets_per_s))
@@ -424,6 +432,8 @@ struct virtual_store *virtual_store_open(const struct virtual_store_options *opt
     store->loop = options->loop;
     store->seed = random_mix(options->seed ^ STREAM_DOMAIN);
     store->apply_fraction = options->apply_fraction;
+    store->read_fraction =
+        options->read_fraction > 0.0 ? options->read_fraction : options->apply_fraction;
     store->client_bytes_per_s = options->client_bytes_per_s;
     store->link_kind = options->link_kind;
     store->create_queue.options = options->create_queue;

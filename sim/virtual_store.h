@@ -41,6 +41,7 @@ struct virtual_store_options {
     uint64_t seed;
     struct latency_options latency[STORE_VERB_COUNT];
     double apply_fraction; /* f, 0..1 */
+    double read_fraction;  /* f of GET and LIST, 0..1; 0: as the others' */
     struct create_queue_options create_queue;
     double client_bytes_per_s; /* capacity of each client's link; 0: unlimited */
     double store_bytes_per_s;  /* of the store's; 0: unlimited */

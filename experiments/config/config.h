@@ -52,6 +52,14 @@ struct latency_config {
     struct quantile_table quantiles; /* store.<verb>.quantiles */
 };
 
+/* How creates that contend hold each other up (sim/create_queue.h); all 0: not at all. */
+struct contention_config {
+    int64_t wait_ns;      /* store.create.wait: before the decision, for each other create */
+    double collision;     /* store.create.collision: chance of a convoy, for each other create */
+    int64_t collision_ns; /* store.create.collision_time: mean delay in it, for each other create */
+    double refused_early; /* store.create.refused_early: share of the rest that a loser is spared */
+};
+
 struct workload_config {
     uint64_t producers;      /* workload.producers */
     double rate;             /* workload.rate, bytes/s offered by one producer */
@@ -87,7 +95,9 @@ struct policy_config {
 struct store_config {
     char profile[CONFIG_PATH_MAX];                   /* store.profile */
     struct latency_config latency[STORE_VERB_COUNT]; /* get, put, create, list, delete */
+    struct contention_config contention;             /* store.create.* */
     double apply_fraction;   /* store.apply_fraction: applied this far into the latency */
+    double read_fraction;    /* store.read_fraction: the same of GET and LIST; 0: as the others */
     double client_bandwidth; /* store.client_bandwidth, bytes/s of one producer's machine */
     double bandwidth;        /* store.bandwidth, bytes/s of the store as a whole */
     double put_limit;        /* store.put_limit, requests/s of PUT, create, DELETE */

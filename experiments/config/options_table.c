@@ -122,6 +122,22 @@ static const struct option fixed_rows[] = {
      FIELD(store.latency[STORE_PUT_IF_ABSENT].sigma)},
     {"store.create.quantiles", UNIT_QUANTILES, 0, "", 0, 0, NULL, QUANTILES_HELP,
      FIELD(store.latency[STORE_PUT_IF_ABSENT].quantiles)},
+    {"store.create.wait", UNIT_DURATION, 0, "0s", 0, HOUR, NULL,
+     "ASSUMED: a create waits this long, for each other create in flight, before it is decided "
+     "[store.create.wait]",
+     FIELD(store.contention.wait_ns)},
+    {"store.create.collision", UNIT_RATIO, 0, "0", 0, 1, NULL,
+     "ASSUMED: chance, for each other create in flight, that a create's answer is held back "
+     "[store.create.collision]",
+     FIELD(store.contention.collision)},
+    {"store.create.collision_time", UNIT_DURATION, 0, "0s", 0, HOUR, NULL,
+     "ASSUMED: mean time, for each other create in flight, that it is held back "
+     "[store.create.collision_time]",
+     FIELD(store.contention.collision_ns)},
+    {"store.create.refused_early", UNIT_RATIO, 0, "0", 0, 1, NULL,
+     "ASSUMED: share of the time from decision to answer that a refused create is spared "
+     "[store.create.refused_early]",
+     FIELD(store.contention.refused_early)},
     {"store.list.base", UNIT_DURATION, 0, "40ms", 0, HOUR, NULL,
      "ASSUMED: not measured: median time of a LIST of one page [store.list.base]",
      FIELD(store.latency[STORE_LIST].base_ns)},
@@ -143,6 +159,9 @@ static const struct option fixed_rows[] = {
      "ASSUMED: the store applies a request this far into its latency; fitted to the contention "
      "table [store.apply_fraction]",
      FIELD(store.apply_fraction)},
+    {"store.read_fraction", UNIT_RATIO, 0, "0", 0, 1, NULL,
+     "ASSUMED: the same for GET and LIST; 0: as store.apply_fraction [store.read_fraction]",
+     FIELD(store.read_fraction)},
     {"store.client_bandwidth", UNIT_RATE, 0, "1.25GB/s", 1, RATE_MAX, NULL,
      "ASSUMED: bandwidth that the streams of one producer share [store.client_bandwidth]",
      FIELD(store.client_bandwidth)},
