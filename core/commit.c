@@ -365,16 +365,7 @@ static struct commit_effect on_judge(struct commit *commit, int64_t now_ns)
         return effect_end(commit, COMMIT_END_CORRUPT, commit->end_text);
     set_known(commit, stored);
     commit->detail.visible_ns = now_ns;
-    switch (commit_judge(commit)) {
-    case REBASE_WON:
-        return send_validation(commit, COMMIT_INTENT_WON);
-    case REBASE_LOST:
-        return send_validation(commit, COMMIT_INTENT_LOST);
-    case REBASE_END:
-    case REBASE_CREATE:
-        break;
-    }
-    return send_validation(commit, COMMIT_INTENT_END);
+    return send_validation(commit, commit_judge(commit));
 }
 
 static struct commit_effect on_validation(struct commit *commit, int64_t now_ns)

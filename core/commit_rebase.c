@@ -99,19 +99,20 @@ enum rebase commit_rebase(struct commit *commit)
     return state->last_sequence >= last->sequence ? REBASE_WON : REBASE_CREATE;
 }
 
-enum rebase commit_judge(struct commit *commit)
+enum commit_intent commit_judge(struct commit *commit)
 {
     const struct manifest *stored = commit->known;
     const struct producer_state *state = manifest_state_find(stored, commit->options.producer);
     if (memcmp(&stored->author.incarnation, &commit->options.incarnation, INCARNATION_BYTES) != 0)
-        return REBASE_LOST;
+        return COMMIT_INTENT_LOST;
     if (stored->author.producer == commit->options.producer && is_mine(commit, state))
-        return commit->epoch != 0 && contradicts(commit, state) ? REBASE_END : REBASE_WON;
+        return commit->epoch != 0 && contradicts(commit, state) ? COMMIT_INTENT_END
+                                                                : COMMIT_INTENT_WON;
     commit->end = COMMIT_END_CORRUPT;
     snprintf(commit->end_text, sizeof(commit->end_text),
              "version %" PRIu64 " names this process as its author, but not as producer %" PRIu32,
              stored->version, commit->options.producer);
-    return REBASE_END;
+    return COMMIT_INTENT_END;
 }
 
 static struct manifest *build_fencing(struct commit *commit, struct manifest_change *change)

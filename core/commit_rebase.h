@@ -13,9 +13,9 @@ enum rebase {
 
 /* Reads commit->known, which need not be validated yet: the caller validates before acting. */
 enum rebase commit_rebase(struct commit *commit);
-/* The same where commit->known is the version that is stored under the name of what was sent: never
- * REBASE_CREATE. */
-enum rebase commit_judge(struct commit *commit);
+/* Whose commit->known is, the version stored under the name of what was sent: what is to be
+ * validated. On COMMIT_INTENT_END commit->end and end_text are set. */
+enum commit_intent commit_judge(struct commit *commit);
 /* The version after commit->known, with all that is ready, or the fencing version. */
 struct manifest *commit_build_next(struct commit *commit, int64_t now_ns);
 /* commit->known is validated and decides the attempt: fills commit->attempt and commit->detail and
