@@ -35,7 +35,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
 WARNINGS += $(if $(findstring clang,$(CC)),,-Wno-format-truncation)
 # No fused or reordered floating point: one seed gives one event hash on every compiler and level.
 FLOATS := -ffp-contract=off -fno-fast-math
-SANITIZERS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
+SANITIZERS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
+	-fno-sanitize-recover=undefined)
 CPPFLAGS_ALL := -I. -I$(BUILD)/include -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(CPPFLAGS)
 CFLAGS_ALL := -std=gnu11 $(OPT) -g $(FLOATS) $(WARNINGS) $(SANITIZERS) -pthread $(CFLAGS)
 LDFLAGS_ALL := -pthread $(SANITIZERS) $(LDFLAGS)
@@ -70,12 +71,16 @@ packages = $(foreach l,$1 $(BELOW_$1),$(PACKAGES_$l))
 
 PROGRAM := $(BUILD)/lakestream
 TEST_LAYERS := $(foreach l,$(LAYERS),$(if $(wildcard tests/$l/*.c),$l))
-TEST_PROGRAMS := $(TEST_LAYERS:%=$(BUILD)/test-%)
+FUZZ_MAINS := main fuzzer_main seeds
+FUZZ_SOURCES := $(filter-out $(FUZZ_MAINS:%=tests/fuzz/%.c),$(wildcard tests/fuzz/*.c)) \
+	tests/core/manual_loop.c tests/core/chains.c
+TEST_PROGRAMS := $(TEST_LAYERS:%=$(BUILD)/test-%) $(BUILD)/test-fuzz
 TEST_SUPPORT := $(BUILD)/libtest-support.a
 
 # ---- what a person asks for --------------------------------------------------------------------
 
 .PHONY: help deps build test reproduce bench install lint format assumed clean FORCE
+.PHONY: fuzz corpus soak build-fuzz-program test-fuzz
 .PHONY: check-build $(LAYERS) $(LAYERS:%=test-%)
 
 help: ## List the targets
@@ -96,6 +101,22 @@ test: deps ## Install what is missing, build, run lint and all tests
 reproduce: deps ## Install what is missing, build, simulate, draw (FIGURES='...' for some)
 	@$(MAKE) build
 	@$(PROGRAM) reproduce $(FIGURES)
+
+fuzz: ## Fuzz every decoder (SECONDS=30 for each; TARGETS='...' for some)
+	@tools/deps.sh soak
+	@$(MAKE) build-fuzz-program
+	@tools/fuzz.sh build-fuzz/fuzzer $(or $(SECONDS),30) $(TARGETS)
+
+corpus: $(BUILD)/fuzz-seeds ## Write the seeds of the fuzz targets again
+	@$< tests/fuzz/corpus
+
+soak: ## Fuzz (SECONDS=600 in all), then tests under sanitizers and valgrind: an hour or more
+	@tools/deps.sh soak
+	+@tools/soak.sh $(or $(SECONDS),600) $(STAGES)
+
+build-fuzz-program:
+	@$(MAKE) BUILD=build-fuzz OPT=-O1 CC=clang SANITIZE=address,undefined,fuzzer-no-link \
+		build-fuzz/fuzzer build-fuzz/test-fuzz
 
 bench: build ## Measure the simulator on one core
 	@$(PROGRAM) bench sim
@@ -124,7 +145,7 @@ $(LAYERS): %: $(BUILD)/liblakestream-%.a
 
 export LAKESTREAM := $(PROGRAM)
 test-experiments: $(PROGRAM)
-$(LAYERS:%=test-%): test-%: $(BUILD)/test-%
+$(LAYERS:%=test-%) test-fuzz: test-%: $(BUILD)/test-%
 	@$< $(TESTS)
 
 # ---- rules -------------------------------------------------------------------------------------
@@ -165,6 +186,18 @@ $(BUILD)/test-$1: $(call objects,$(call sources,tests/$1)) $(TEST_SUPPORT) $(cal
 		$$(call package_libs,$(call packages,$1) cunit) -lm -o $$@
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer_rules,$l)))
+
+# fuzz_program, name, source of its main, flags to link: the fuzz targets with one of their mains.
+define fuzz_program
+$(BUILD)/$1: $(call objects,tests/fuzz/$2.c $(FUZZ_SOURCES)) $(call archives,experiments) \
+		$(BUILD)/sources/tests/fuzz.list
+	@echo "  LD    $$@"
+	$$(Q)$$(CC) $$(LDFLAGS_ALL) $3 $$(filter %.o %.a,$$^) \
+		$$(call package_libs,$$(PACKAGES)) -lm -o $$@
+endef
+$(eval $(call fuzz_program,test-fuzz,main,))
+$(eval $(call fuzz_program,fuzz-seeds,seeds,))
+$(eval $(call fuzz_program,fuzzer,fuzzer_main,-fsanitize=fuzzer))
 
 $(TEST_SUPPORT): $(call objects,$(call sources,tests) $(call sources,tests/battery)) $(BUILD)/sources/tests.list
 	@echo "  AR    $@"

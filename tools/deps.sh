@@ -1,5 +1,8 @@
 #!/bin/bash
 # Installs the Debian packages that Lakestream needs and that are missing; silent when none is.
+#
+#   tools/deps.sh         what make test and make reproduce need
+#   tools/deps.sh soak    also what make fuzz and make soak need
 set -euo pipefail
 
 packages=(
@@ -12,6 +15,11 @@ packages=(
 	gnuplot-nox fonts-dejavu-core # figures
 	libcunit1-dev            # tests
 	clang clang-format       # tests that compare two compilers; lint
+)
+
+[ "${1:-}" != soak ] || packages+=(
+	libclang-rt-14-dev # libFuzzer and its sanitizers, for Debian 12's clang
+	valgrind libc6-dbg
 )
 
 installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${packages[@]}" 2>/dev/null |
