@@ -26,6 +26,8 @@ struct attempt {
     int64_t window_ns;         /* w: from sending the request that found the newest version to the
                                   create's answer */
     int64_t since_last_ns;     /* end of the previous attempt to this end; 0 for the first */
+    int64_t gap_ns;            /* gap in force before it: the policy's own within the producer's
+                                  clamps, before jitter; 0 for the first */
     uint64_t manifest_bytes;   /* size of the newest manifest known now */
     uint64_t foreign_versions; /* that others committed since my previous attempt ended */
     uint64_t retries;          /* re-sends, back-offs, failed validations within it: its times say

@@ -84,12 +84,19 @@ static double window_budget(const struct dac_state *dac)
     return -log1p(-dac->kappa);
 }
 
+/* What was really waited: the producer may have clamped what was asked for. */
+static double gap_in_force(const struct dac_state *dac, const struct attempt *attempt)
+{
+    return attempt->gap_ns > 0 ? (double)attempt->gap_ns / 1e9 : dac->gap_s;
+}
+
 static double rate_gap(const struct dac_state *dac, const struct attempt *attempt, double tau,
                        double window)
 {
-    double period = dac->gap_s + tau;
+    double gap = gap_in_force(dac, attempt);
+    double period = gap + tau;
     if (attempt->since_last_ns <= 0)
-        return dac->gap_s;
+        return gap;
     double lambda = (double)attempt->foreign_versions / ((double)attempt->since_last_ns / 1e9);
     double scale = lambda * window / window_budget(dac);
     scale = fmin(fmax(scale, 1 / RATE_STEP_MAX), RATE_STEP_MAX);
@@ -114,7 +121,7 @@ static void dac_on_attempt(struct policy_state *state, const struct attempt *att
         break;
     case CONFLICT_FEEDBACK:
         dac->conflict_gap_s =
-            dac->gap_s *
+            gap_in_force(dac, attempt) *
             exp(dac->eta * ((attempt->outcome == ATTEMPT_LOST ? 1.0 : 0.0) - dac->kappa));
         break;
     }

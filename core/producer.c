@@ -213,6 +213,7 @@ static int64_t next_gap_ns(struct producer *producer)
         gap_ns = producer->options.gap_min_ns;
     if (gap_ns > producer->options.gap_max_ns)
         gap_ns = producer->options.gap_max_ns;
+    producer->gap_ns = gap_ns;
     double factor = random_factor(&producer->options.random, producer->options.gap_jitter);
     return (int64_t)((double)gap_ns * factor);
 }
@@ -221,6 +222,7 @@ static void on_decided(struct producer *producer, int64_t now_ns, struct produce
 {
     struct commit *commit = &producer->commit;
     bool stopping = producer->phase >= PRODUCER_STOPPING;
+    commit->attempt.gap_ns = producer->gap_ns;
     policy_on_attempt(&producer->policy, &commit->attempt);
     effect(effects, EFFECT_ATTEMPT, 0, 0);
     if (commit->epoch != 0 && producer->first_sequence == 0) {

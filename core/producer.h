@@ -125,6 +125,7 @@ struct producer {
     struct batch_queue queue;
     enum producer_phase phase;
     bool gap_over;
+    int64_t gap_ns;        /* in force before the next attempt, without jitter */
     bool commit_in_flight; /* an operation or a back-off of the commit machine */
     uint32_t uploads_busy;
     uint32_t uploads_free_count;

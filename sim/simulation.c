@@ -162,11 +162,13 @@ void simulation_run(const struct simulation_options *options, struct simulation_
     make_store(&simulation);
     for (uint32_t i = 0; i < options->producers; i++)
         make_actor(&simulation, i);
+    if (options->at_start != NULL)
+        options->at_start(options->context, &simulation.loop.loop);
     for (uint32_t i = 0; i < options->producers; i++)
         driver_start(simulation.actors[i].driver);
     loop_run(&simulation.loop.loop, options->duration_ns);
     for (uint32_t i = 0; i < options->producers && options->at_end != NULL; i++)
-        options->at_end(options->at_end_context, driver_producer(simulation.actors[i].driver));
+        options->at_end(options->context, driver_producer(simulation.actors[i].driver));
     take_result(&simulation);
     take_apart(&simulation);
 }

@@ -30,9 +30,11 @@ struct simulation_options {
     /* Producer number, incarnation and random stream are set by the run, from (seed, producer). */
     struct producer_options producer;
     const struct producer_observer *observer; /* borrowed; NULL: none */
-    /* Told of each producer as it is when the run is over; NULL: not called. */
+    /* Told of the run's loop before anything happens, and of each producer as it is when the run is
+     * over; NULL: not called. */
+    void (*at_start)(void *context, struct loop *loop);
     void (*at_end)(void *context, const struct producer *producer);
-    void *at_end_context;
+    void *context;
 };
 
 struct simulation_result {

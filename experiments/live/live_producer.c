@@ -231,7 +231,8 @@ static void on_start_message(struct live_producer *live, int64_t start_ns)
 {
     int64_t now_ns = loop_now(loop_of(live));
     live->end_ns = start_ns + live->options->config->run.duration_ns;
-    live->recorder = recorder_of(live->options->config, start_ns, loop_of(live));
+    live->recorder = recorder_of(live->options->config, start_ns);
+    recorder_set_loop(live->recorder, loop_of(live));
     live->record = recorder_observer(live->recorder);
     live->record_at_ns = now_ns + RECORD_NS;
     if (now_ns >= live->end_ns)

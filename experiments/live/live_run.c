@@ -145,7 +145,7 @@ static void on_ready(struct live_supervisor *live, struct live_child *child, int
     live->start_ns = now_ns;
     live->started_mono_ns = progress_now_ns();
     live->kill_at_ns = live->started_mono_ns + config->run.duration_ns + KILL_AFTER_NS;
-    live->recorder = recorder_of(config, now_ns, NULL);
+    live->recorder = recorder_of(config, now_ns);
     for (uint32_t i = 0; i < live->count; i++)
         tell_start(live, &live->children[i]);
 }

@@ -1,5 +1,6 @@
 /* results.c - see results.h. Opening, errors and reading; writing is in results_write.c. */
 #include "experiments/results/results.h"
+#include "build_info.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -260,7 +261,8 @@ void results_close(struct results_db *db)
 void results_config_hash(const char *effective_config, char hash[RESULTS_HASH_MAX])
 {
     XXH128_hash_t value =
-        XXH3_128bits_withSeed(effective_config, strlen(effective_config), RESULTS_MODEL_VERSION);
+        XXH3_128bits_withSeed(effective_config, strlen(effective_config),
+                              XXH3_64bits(LAKESTREAM_MODEL, strlen(LAKESTREAM_MODEL)));
     snprintf(hash, RESULTS_HASH_MAX, "%016llx%016llx", (unsigned long long)value.high64,
              (unsigned long long)value.low64);
 }

@@ -31,9 +31,6 @@
 #define RESULTS_MESSAGE_MAX 512
 #define RESULTS_MACHINE_MAX 256
 #define RESULTS_HASH_MAX 33 /* 32 hex digits and the final NUL */
-/* Part of every config hash. Raise it when the same config and seed give other numbers than before,
- * so that results of the older program are not taken for finished. */
-#define RESULTS_MODEL_VERSION 1
 
 #define RESULTS_ERRORS(X)                                                                          \
     X(RESULTS_OK, "ok")                                                                            \
@@ -115,7 +112,9 @@ struct sqlite3;
 struct sqlite3 *results_connection(struct results_db *db);
 enum results_error results_failure(struct results_db *db, char message[RESULTS_MESSAGE_MAX]);
 
-/* Over the effective config (without origins and without the seed) and RESULTS_MODEL_VERSION. */
+/* Over the effective config (without origins and without the seed), and over the code that decides
+ * the numbers (LAKESTREAM_MODEL in build_info.h): what other code found is not taken for finished.
+ */
 void results_config_hash(const char *effective_config, char hash[RESULTS_HASH_MAX]);
 /* Host name, CPU model and core count. */
 void results_machine_text(char text[RESULTS_MACHINE_MAX]);

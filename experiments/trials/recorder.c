@@ -142,6 +142,11 @@ static void on_visible(void *context, uint32_t producer, const struct batch *bat
         histogram_add(&recorder->producers[producer].age, age_ns);
 }
 
+void recorder_set_loop(struct recorder *recorder, struct loop *loop)
+{
+    recorder->loop = loop;
+}
+
 static void on_request(void *context, uint32_t producer, enum store_verb verb,
                        enum store_outcome outcome, uint64_t bytes)
 {
@@ -150,7 +155,7 @@ static void on_request(void *context, uint32_t producer, enum store_verb verb,
     (void)outcome;
     assert(verb < STORE_VERB_COUNT);
     int64_t now_ns =
-        recorder->options.loop != NULL ? loop_now(recorder->options.loop) : recorder->latest_ns;
+        recorder->loop != NULL ? loop_now(recorder->loop) : recorder->latest_ns;
     struct recorder_bin *bin = bin_at(recorder, now_ns);
     if (bin == NULL)
         return;

@@ -32,9 +32,6 @@ struct recorder_options {
     uint32_t producers; /* ids are 0 .. producers - 1 */
     /* US dollars for 1000 requests, whatever their outcome. */
     double price_per_1000[STORE_VERB_COUNT];
-    /* Borrowed: gives the time of requests. NULL: they count at the time of the latest attempt or
-     * visible batch (at the start before the first). */
-    struct loop *loop;
 };
 
 struct recorder;
@@ -42,6 +39,10 @@ struct recorder;
 /* Copies the options. Free it by recorder_close. */
 struct recorder *recorder_open(const struct recorder_options *options);
 void recorder_close(struct recorder *recorder); /* NULL is allowed */
+
+/* The loop, borrowed, gives the time of requests; without one they count at the time of the latest
+ * attempt or visible batch. Set before the first request. */
+void recorder_set_loop(struct recorder *recorder, struct loop *loop);
 
 /* The observer to give to drivers. The recorder must outlive its users. */
 struct producer_observer recorder_observer(struct recorder *recorder);
@@ -96,7 +97,7 @@ enum recorder_merge_error {
 const char *recorder_merge_text(enum recorder_merge_error error);
 
 /* Adds what the bytes hold; all is checked first, and on an error the recorder is unchanged. The
- * options must agree but for the loop and the prices. */
+ * options must agree but for the prices. */
 MUST_USE enum recorder_merge_error recorder_merge(struct recorder *recorder, const uint8_t *bytes,
                                                   size_t size);
 

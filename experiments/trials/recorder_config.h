@@ -5,7 +5,7 @@
 #include "experiments/config/config.h"
 #include "experiments/trials/recorder.h"
 
-/* `loop` gives the time of requests; NULL: see recorder.h. Freed by recorder_close. */
-struct recorder *recorder_of(const struct config *config, int64_t start_ns, struct loop *loop);
+/* Freed by recorder_close. */
+struct recorder *recorder_of(const struct config *config, int64_t start_ns);
 
 #endif

@@ -37,6 +37,7 @@ struct recorder_producer {
 
 struct recorder {
     struct recorder_options options;
+    struct loop *loop; /* borrowed; NULL: none */
     int64_t end_ns;
     uint32_t bin_count;
     uint32_t warmup_bins;

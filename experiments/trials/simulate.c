@@ -49,6 +49,11 @@ void simulate_options_of(const struct config *config, uint64_t seed,
     producer_options_of(config, 0, seed, &options->producer);
 }
 
+static void take_loop(void *context, struct loop *loop)
+{
+    recorder_set_loop(context, loop);
+}
+
 static void note_invisible(void *context, const struct producer *producer)
 {
     for (uint32_t i = 0; i < producer->queue.count; i++) {
@@ -61,7 +66,7 @@ static void note_invisible(void *context, const struct producer *producer)
 int simulate_once(const struct config *config, uint64_t seed, struct run_results *results,
                   char *error)
 {
-    struct recorder *recorder = recorder_of(config, 0, NULL);
+    struct recorder *recorder = recorder_of(config, 0);
     struct producer_observer observer = recorder_observer(recorder);
     struct simulation_options options;
     struct simulation_result result;
@@ -73,8 +78,9 @@ int simulate_once(const struct config *config, uint64_t seed, struct run_results
         return 1;
     }
     options.observer = &observer;
+    options.at_start = take_loop;
     options.at_end = note_invisible;
-    options.at_end_context = recorder;
+    options.context = recorder;
     simulation_run(&options, &result);
     int status = 0;
     if (recorder_failed_producers(recorder) > 0) {

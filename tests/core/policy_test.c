@@ -170,6 +170,23 @@ static void dac_feedback_is_not_wound_down_behind_the_overhead_side(void)
     CU_ASSERT_DOUBLE_EQUAL(gap_s(&policy), 19 * exp(0.5 * 0.8), 1e-6);
 }
 
+static void dac_steps_from_the_gap_that_was_really_waited(void)
+{
+    /* The producer clamps to 5 s: 40 losses must not carry the gap out of a win's reach. */
+    struct attempt attempt = {.outcome = ATTEMPT_LOST,
+                              .tau_ns = NS_PER_MS,
+                              .since_last_ns = 5 * NS_PER_S,
+                              .gap_ns = 5 * NS_PER_S,
+                              .producers_active = 8};
+    struct policy policy = dac_with(0.99, 0.2, FEEDBACK, 1);
+    for (int i = 0; i < 40; i++)
+        policy_on_attempt(&policy, &attempt);
+    CU_ASSERT_DOUBLE_EQUAL(gap_s(&policy), 5 * exp(0.5 * 0.8), 1e-6);
+    attempt.outcome = ATTEMPT_WON;
+    policy_on_attempt(&policy, &attempt);
+    CU_ASSERT_DOUBLE_EQUAL(gap_s(&policy), 5 * exp(-0.5 * 0.2), 1e-6);
+}
+
 static void dac_learns_no_times_from_disturbed_attempts(void)
 {
     struct policy policy = dac_with(0.05, 0.5, MODEL, 10);
@@ -276,6 +293,7 @@ const struct harness_test policy_tests[] = {
     HARNESS_TEST(dac_rate_scales_the_period_by_what_it_saw),
     HARNESS_TEST(dac_feedback_steps_in_the_logarithm),
     HARNESS_TEST(dac_feedback_is_not_wound_down_behind_the_overhead_side),
+    HARNESS_TEST(dac_steps_from_the_gap_that_was_really_waited),
     HARNESS_TEST(dac_learns_no_times_from_disturbed_attempts),
     HARNESS_TEST(dac_stays_in_range_whatever_it_sees),
     HARNESS_TEST(feedback_makes_the_conflict_share_the_budget),

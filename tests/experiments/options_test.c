@@ -124,9 +124,9 @@ static void bad_values_name_place_and_key(void)
          "x.yaml:3:9: workload.tgb: '1B' is out of range; expected 1KiB to "
          "16GiB"},
         {"run.duration", "5", "x.yaml:3:9: run.duration: '5' needs a unit: 10s, 250ms, 5min"},
-        {"policy.name", "dca",
-         "x.yaml:3:9: policy.name: 'dca' is not a choice; expected one of "
-         "fixed|aimd|incr|dac"},
+        {"policy.dac.estimator", "modle",
+         "x.yaml:3:9: policy.dac.estimator: 'modle' is not a choice; expected one of "
+         "model|rate|feedback"},
         {"policy.dac.kappa", "100%",
          "x.yaml:3:9: policy.dac.kappa: '100%' is out of range; expected 0.0001 to 0.99"},
         {"policy.aimd.min", "0s",
@@ -148,6 +148,23 @@ static void bad_values_name_place_and_key(void)
         expect_text(rows[i].text, diagnostic.text, rows[i].expected);
     }
     CU_ASSERT_EQUAL(memcmp(&config, &before, sizeof(config)), 0);
+}
+
+/* Whatever policies there are. */
+static void an_unknown_policy_is_told_the_table(void)
+{
+    char expected[512] = "x.yaml:3:9: policy.name: 'dca' is not a choice; expected one of ";
+    for (size_t i = 0; policy_kind_at(i) != NULL; i++) {
+        size_t length = strlen(expected);
+        snprintf(expected + length, sizeof(expected) - length, "%s%s", i > 0 ? "|" : "",
+                 policy_kind_at(i)->name);
+    }
+    const struct origin origin = {.kind = ORIGIN_FILE, .file = "x.yaml", .line = 3, .column = 9};
+    static struct config config;
+    struct diagnostic diagnostic;
+    config_default(&config);
+    CU_ASSERT(!option_set(&config, option_find("policy.name"), "dca", &origin, &diagnostic));
+    expect_text("dca", diagnostic.text, expected);
 }
 
 static void typos_find_their_key(void)
@@ -208,6 +225,7 @@ const struct harness_test options_tests[] = {
     HARNESS_TEST(printed_values_read_back),
     HARNESS_TEST(values_land_in_their_fields),
     HARNESS_TEST(bad_values_name_place_and_key),
+    HARNESS_TEST(an_unknown_policy_is_told_the_table),
     HARNESS_TEST(typos_find_their_key),
     HARNESS_TEST(the_effective_config_has_origins),
     {0},

@@ -31,8 +31,8 @@ static void assert_whole(struct results_db *db)
                     0);
 }
 
-/* Child: writes runs until it is killed. */
-static void write_for_ever(const struct fixture *fixture, uint64_t first_seed)
+/* Child: writes runs until it is killed; says when the first is written. */
+static void write_for_ever(const struct fixture *fixture, uint64_t first_seed, int written)
 {
     char message[RESULTS_MESSAGE_MAX];
     struct results_db *db = NULL;
@@ -41,7 +41,8 @@ static void write_for_ever(const struct fixture *fixture, uint64_t first_seed)
     struct run_results results = fixture_results(1);
     for (uint64_t seed = first_seed;; seed++) {
         struct results_run run = fixture_run("killed", seed);
-        if (results_write(db, &run, &results, message) != RESULTS_OK)
+        if (results_write(db, &run, &results, message) != RESULTS_OK ||
+            (seed == first_seed && write(written, "", 1) != 1))
             _exit(1);
     }
 }
@@ -52,9 +53,17 @@ static void kills_leave_whole_runs_only(void)
     results_close(fixture_open(&fixture, RESULTS_WRITE));
     struct random_stream stream = random_stream_make(1, 1);
     for (uint64_t round = 0; round < 25; round++) {
+        int ends[2];
+        char byte;
+        CU_ASSERT_FATAL(pipe(ends) == 0);
         pid_t child = fork();
         if (child == 0)
-            write_for_ever(&fixture, round * 1000000);
+            write_for_ever(&fixture, round * 1000000, ends[1]);
+        close(ends[1]);
+        /* Some are killed at any moment, some in the midst of many runs. */
+        if (round % 2 == 0)
+            CU_ASSERT_EQUAL(read(ends[0], &byte, 1), 1);
+        close(ends[0]);
         usleep((useconds_t)(3000 + random_next(&stream) % 20000));
         kill(child, SIGKILL);
         int status = 0;
