@@ -81,7 +81,7 @@ TEST_SUPPORT := $(BUILD)/libtest-support.a
 
 .PHONY: help deps build test reproduce bench install lint format assumed clean FORCE
 .PHONY: fuzz corpus soak build-fuzz-program test-fuzz
-.PHONY: check-build $(LAYERS) $(LAYERS:%=test-%)
+.PHONY: model check-build $(LAYERS) $(LAYERS:%=test-%)
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -96,11 +96,14 @@ build: $(PROGRAM) ## Build the program, build/lakestream
 test: deps ## Install what is missing, build, run lint and all tests
 	@$(MAKE) check-build
 	@tools/run_tests.sh tools/lint.sh tests/lint/run.sh 'tests/core_symbols.sh $(BUILD)' \
-		'tests/digest/run.sh $(BUILD)' $(TEST_PROGRAMS)
+		'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' $(TEST_PROGRAMS)
 
 reproduce: deps ## Install what is missing, build, simulate, draw (FIGURES='...' for some)
 	@$(MAKE) build
 	@$(PROGRAM) reproduce $(FIGURES)
+
+model: ## Search small worlds exhaustively with the real commit machines (10 minutes)
+	@tests/model/run.sh $(BUILD) 120 quick pair probe zombies incarnations crashes
 
 fuzz: ## Fuzz every decoder (SECONDS=30 for each; TARGETS='...' for some)
 	@tools/deps.sh soak
@@ -161,10 +164,14 @@ $(BUILD)/flags: FORCE
 $(BUILD)/sources/%.list: FORCE
 	@$(call write_if_changed,$@,'$(call sources,$*)')
 
-# build_info.h: what a row of results says about the build that made it.
+# build_info.h: what a row of results says about the build that made it. LAKESTREAM_MODEL is the code
+# that decides the numbers: results of other code are not taken for finished.
 $(BUILD)/include/build_info.h: FORCE
 	@commit=$$(git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown); \
+	model=$$(cat $(sort $(wildcard core/*.[ch] sim/*.[ch] experiments/trials/*.[ch])) | \
+		sha256sum | cut -c1-16); \
 	$(call write_if_changed,$@,"#define LAKESTREAM_COMMIT \"$$commit\"" \
+		"#define LAKESTREAM_MODEL \"$$model\"" \
 		'#define LAKESTREAM_COMPILER "$(CC) $(OPT)"' \
 		'#define LAKESTREAM_SHARE "$(PREFIX)/share/lakestream"')
 
@@ -186,6 +193,11 @@ $(BUILD)/test-$1: $(call objects,$(call sources,tests/$1)) $(TEST_SUPPORT) $(cal
 		$$(call package_libs,$(call packages,$1) cunit) -lm -o $$@
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer_rules,$l)))
+
+$(BUILD)/model: $(call objects,$(call sources,tests/model)) $(call archive,core) \
+		$(BUILD)/sources/tests/model.list
+	@echo "  LD    $@"
+	$(Q)$(CC) $(LDFLAGS_ALL) $(filter %.o %.a,$^) $(call package_libs,$(PACKAGES_core)) -lm -o $@
 
 # fuzz_program, name, source of its main, flags to link: the fuzz targets with one of their mains.
 define fuzz_program
