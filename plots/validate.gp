@@ -20,15 +20,15 @@ do for [q=1:4] {
         unset label; unset arrow
         if (q == 1 && s == 1) {
             set label 1 title_text at screen 0.02,0.978 left font ',19'
-            set label 2 caption at screen 0.02,0.953 left textcolor rgb '#444444' font ',11'
+            set label 2 caption at screen 0.02,0.953 left textcolor rgb '#444444' font ',12'
             set arrow 3 from screen 0.020,0.926 to screen 0.060,0.926 nohead lc rgb '#000000' lw 2.5 dt (4,4)
             set label 3 'measured' at screen 0.066,0.926 left
-            set arrow 4 from screen 0.185,0.926 to screen 0.225,0.926 nohead lc rgb colour(3) lw 2 dt 13
-            set label 4 'simple model' at screen 0.231,0.926 left
-            set arrow 5 from screen 0.375,0.926 to screen 0.415,0.926 nohead lc rgb colour(1) lw 3
-            set label 5 'contended model, fitted to all rows' at screen 0.421,0.926 left
-            set arrow 6 from screen 0.735,0.926 to screen 0.775,0.926 nohead lc rgb colour(5) lw 2 dt 15
-            set label 6 'fitted without N = 4, 16 (rings)' at screen 0.781,0.926 left
+            set arrow 4 from screen 0.165,0.926 to screen 0.205,0.926 nohead lc rgb colour(3) lw 2 dt 13
+            set label 4 'simple model' at screen 0.211,0.926 left
+            set arrow 5 from screen 0.345,0.926 to screen 0.385,0.926 nohead lc rgb colour(1) lw 3
+            set label 5 'contended model, fitted to all rows' at screen 0.391,0.926 left
+            set arrow 6 from screen 0.690,0.926 to screen 0.730,0.926 nohead lc rgb colour(5) lw 2 dt 15
+            set label 6 'fitted without N = 4, 16 (rings)' at screen 0.736,0.926 left
         }
         set lmargin at screen 0.075 + 0.485 * (s - 1); set rmargin at screen 0.500 + 0.485 * (s - 1)
         set tmargin at screen top(q); set bmargin at screen top(q) - 0.158

@@ -221,8 +221,8 @@ void validate_report_plot(const struct validate_report *report, FILE *points, FI
         }
     }
     snprintf(caption, sizeof(caption),
-             "N clients update one key in a closed loop. Public measurement of June 2025 beside "
-             "the simulation, %zu seeds (bars: 95 %% intervals, mostly hidden by the points).",
+             "N clients update one key in a closed loop: public measurement of June 2025 and "
+             "simulation, %zu seeds. Bars: 95 %% intervals.",
              report->seeds);
     variable_text(variables, "title_text", "Contention on one key: measured and simulated");
     variable_text(variables, "caption", caption);

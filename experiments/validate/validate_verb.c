@@ -13,7 +13,7 @@
 #include "experiments/validate/validate_report.h"
 #include "experiments/verbs.h"
 
-#define SEEDS_DEFAULT 5
+#define SEEDS_DEFAULT 10
 #define SEED_FIRST 1
 #define FOLDER_DEFAULT "out/figures"
 #define NAME "validate"

@@ -12,11 +12,13 @@ extern const struct harness_test statistics_tests[];
 extern const struct harness_test results_tests[];
 extern const struct harness_test results_faults_tests[];
 extern const struct harness_test runner_tests[];
+extern const struct harness_test simulate_tests[];
 extern const struct harness_test table_tests[];
 extern const struct harness_test query_tests[];
 extern const struct harness_test progress_tests[];
 extern const struct harness_test figure_tests[];
 extern const struct harness_test reproduce_tests[];
+extern const struct harness_test validate_tests[];
 extern const struct harness_test live_tests[];
 extern const struct harness_test inspect_tests[];
 
@@ -32,11 +34,13 @@ static const struct harness_suite suites[] = {
     {"results", results_tests},
     {"results_faults", results_faults_tests},
     {"runner", runner_tests},
+    {"simulate", simulate_tests},
     {"table", table_tests},
     {"query", query_tests},
     {"progress", progress_tests},
     {"figure", figure_tests},
     {"reproduce", reproduce_tests},
+    {"validate", validate_tests},
     {"live", live_tests},
     {"inspect", inspect_tests},
 };

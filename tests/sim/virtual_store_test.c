@@ -381,6 +381,52 @@ static void every_store_s_battery_passes(void)
     bench_close(&bench);
 }
 
+static void reads_can_be_decided_at_their_own_instant(void)
+{
+    struct bench bench;
+    struct virtual_store_options options = plain_options();
+    options.read_fraction = 0.25;
+    bench_open(&bench, options);
+    CU_ASSERT_EQUAL(perform(&bench, STORE_GET, "a/x"), STORE_NOT_FOUND);
+    CU_ASSERT_EQUAL(bench.applied_ns, GET_NS / 4);
+    CU_ASSERT_EQUAL(bench.done_ns, GET_NS);
+    CU_ASSERT_EQUAL(put_bytes(&bench, STORE_PUT, "a/x", "one"), STORE_OK);
+    CU_ASSERT_EQUAL(bench.applied_ns, GET_NS + PUT_NS / 10 * 9);
+    bench_close(&bench);
+}
+
+/* A create that was dropped holds nobody up. */
+static void a_create_waits_for_those_in_flight(void)
+{
+    struct bench bench;
+    struct virtual_store_options options = plain_options();
+    struct store_op dropped;
+    options.create_queue.wait_ns = NS_PER_MS;
+    bench_open(&bench, options);
+    store_op_init(&dropped);
+    dropped.done = done;
+    dropped.context = &bench;
+    dropped.verb = STORE_PUT_IF_ABSENT;
+    snprintf(dropped.key, sizeof(dropped.key), "a/x");
+    loop_run(&bench.loop.loop, 0);
+    store_submit(bench.other, &dropped);
+    bench.op.verb = STORE_PUT_IF_ABSENT;
+    snprintf(bench.op.key, sizeof(bench.op.key), "a/y");
+    store_submit(bench.client, &bench.op);
+    loop_run(&bench.loop.loop, TIME_NEVER);
+    CU_ASSERT_EQUAL(bench.done, 2);
+    CU_ASSERT_EQUAL(bench.done_ns, PUT_NS + NS_PER_MS);
+    store_op_release(&dropped);
+    store_submit(bench.other, &dropped);
+    store_close(bench.other);
+    bench.other = virtual_store_client(bench.store, 3);
+    int64_t before_ns = bench.loop.now_ns;
+    CU_ASSERT_EQUAL(perform(&bench, STORE_PUT_IF_ABSENT, "a/z"), STORE_OK);
+    CU_ASSERT_EQUAL(bench.done_ns, before_ns + PUT_NS);
+    store_op_deinit(&dropped);
+    bench_close(&bench);
+}
+
 const struct harness_test virtual_store_tests[] = {
     HARNESS_TEST(every_store_s_battery_passes),
     HARNESS_TEST(put_overwrites_and_create_does_not),
@@ -393,5 +439,7 @@ const struct harness_test virtual_store_tests[] = {
     HARNESS_TEST(listings_survive_churn),
     HARNESS_TEST(requests_over_the_rate_are_refused),
     HARNESS_TEST(closing_drops_what_is_in_flight),
+    HARNESS_TEST(reads_can_be_decided_at_their_own_instant),
+    HARNESS_TEST(a_create_waits_for_those_in_flight),
     {0},
 };
