@@ -24,8 +24,8 @@ bool batch_queue_full(const struct batch_queue *queue)
 static void queue_grow(struct batch_queue *queue)
 {
     uint32_t capacity = queue->capacity ? 2 * queue->capacity : CAPACITY_FIRST;
-    struct batch *items = malloc(capacity * sizeof *items);
-    assert(items);
+    struct batch *items = malloc(capacity * sizeof(*items));
+    assert(items != NULL);
     for (uint32_t i = 0; i < queue->count; i++)
         items[i] = *batch_queue_at(queue, i);
     free(queue->items);

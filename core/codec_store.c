@@ -29,12 +29,12 @@ struct call {
 static struct call *call_take(struct codec_store *codec)
 {
     struct call *call = codec->idle;
-    if (call) {
+    if (call != NULL) {
         codec->idle = call->next_idle;
         return call;
     }
-    call = malloc(sizeof *call);
-    assert(call);
+    call = malloc(sizeof(*call));
+    assert(call != NULL);
     store_op_init(&call->op);
     call->codec = codec;
     call->next = codec->calls;
@@ -54,7 +54,7 @@ static void call_give(struct call *call)
 static uint8_t *bytes_alloc(uint64_t bytes)
 {
     uint8_t *data = malloc(bytes > 0 ? bytes : 1);
-    assert(data);
+    assert(data != NULL);
     return data;
 }
 
@@ -93,7 +93,7 @@ static void decode_result(struct store_op *outer)
     body_release(&outer->result);
     if (error != MANIFEST_OK) {
         outer->outcome = STORE_FAILED;
-        snprintf(outer->error, sizeof outer->error, "%.100s is damaged: %s", outer->key,
+        snprintf(outer->error, sizeof(outer->error), "%.100s is damaged: %s", outer->key,
                  manifest_error_text(error));
         return;
     }
@@ -111,7 +111,7 @@ static void call_done(struct store_op *op, void *context)
     struct list_page page = outer->page;
     outer->page = op->page;
     op->page = page;
-    snprintf(outer->error, sizeof outer->error, "%s", op->error);
+    snprintf(outer->error, sizeof(outer->error), "%s", op->error);
     store_op_release(op);
     call_give(call);
     decode_result(outer);
@@ -129,8 +129,8 @@ static void codec_submit(struct store *store, struct store_op *outer)
     op->body = outer->body;
     op->range_offset = outer->range_offset;
     op->range_bytes = outer->range_bytes;
-    snprintf(op->key, sizeof op->key, "%s", outer->key);
-    snprintf(op->after, sizeof op->after, "%s", outer->after);
+    snprintf(op->key, sizeof(op->key), "%s", outer->key);
+    snprintf(op->after, sizeof(op->after), "%s", outer->after);
     op->done = call_done;
     op->context = call;
     outer->body_checksum = 0;
@@ -144,7 +144,7 @@ static void codec_submit(struct store *store, struct store_op *outer)
 static void codec_close(struct store *store)
 {
     struct codec_store *codec = (struct codec_store *)store;
-    while (codec->calls) {
+    while (codec->calls != NULL) {
         struct call *call = codec->calls;
         codec->calls = call->next;
         if (call->op.body.kind == BODY_BYTES && call->outer->body.kind != BODY_BYTES)
@@ -159,8 +159,8 @@ static const struct store_ops codec_ops = {.submit = codec_submit, .close = code
 
 struct store *codec_store_open(struct store *inner, const struct codec_store_options *options)
 {
-    struct codec_store *codec = malloc(sizeof *codec);
-    assert(codec);
+    struct codec_store *codec = malloc(sizeof(*codec));
+    assert(codec != NULL);
     *codec = (struct codec_store){
         .store = {.ops = &codec_ops},
         .inner = inner,

@@ -44,7 +44,7 @@ static struct commit_effect effect_end(struct commit *commit, enum commit_end en
     commit->phase = COMMIT_IDLE;
     commit->end = end;
     if (text != commit->end_text)
-        snprintf(commit->end_text, sizeof commit->end_text, "%s", text);
+        snprintf(commit->end_text, sizeof(commit->end_text), "%s", text);
     return (struct commit_effect){.kind = COMMIT_ENDED};
 }
 
@@ -55,7 +55,7 @@ static void set_known(struct commit *commit, struct manifest *manifest)
     commit->known = manifest;
 }
 
-/* Requests. */
+/* ---- requests ---- */
 
 static void prepare(struct commit *commit, enum store_verb verb)
 {
@@ -92,14 +92,14 @@ static struct commit_effect send_read(struct commit *commit, enum commit_phase p
 
 static struct commit_effect start_search(struct commit *commit, int64_t now_ns)
 {
-    commit->newest = commit->known ? commit->known->version : 0;
+    commit->newest = commit->known != NULL ? commit->known->version : 0;
     if (commit->options.find == COMMIT_FIND_PROBE && commit->known) {
         commit->probe_missing = 0;
         return send_probe(commit, now_ns, commit->newest + 1);
     }
     prepare(commit, STORE_LIST);
     snprintf(commit->op.key, STORE_KEY_MAX, "%s", NAME_MANIFEST_PREFIX);
-    name_version(commit->op.after, commit->known ? commit->newest : commit->search_after);
+    name_version(commit->op.after, commit->known != NULL ? commit->newest : commit->search_after);
     commit->op.list_keys_max = STORE_LIST_KEYS_MAX;
     return send_list(commit, now_ns);
 }
@@ -148,7 +148,7 @@ static void set_sent(struct commit *commit, struct manifest *manifest)
     commit->sent = manifest;
 }
 
-/* Decisions. */
+/* ---- decisions ---- */
 
 static struct commit_effect decide(struct commit *commit, int64_t now_ns)
 {
@@ -182,7 +182,7 @@ static struct commit_effect rebase(struct commit *commit, int64_t now_ns)
     return send_create(commit, COMMIT_CREATING, commit->sent);
 }
 
-/* Answers. */
+/* ---- answers ---- */
 
 static struct commit_effect found_newest(struct commit *commit, int64_t now_ns)
 {
@@ -194,7 +194,7 @@ static struct commit_effect found_newest(struct commit *commit, int64_t now_ns)
         set_known(commit, manifest_genesis(commit->options.entry_bytes));
         return send_create(commit, COMMIT_CREATING_GENESIS, commit->known);
     }
-    if (commit->known && commit->known->version == commit->newest)
+    if (commit->known != NULL && commit->known->version == commit->newest)
         return rebase(commit, now_ns);
     return send_read(commit, COMMIT_READING, commit->newest);
 }
@@ -271,7 +271,7 @@ static struct manifest *take_manifest(struct commit *commit)
     assert(parsed);
     struct body *result = &commit->op.result;
     if (result->kind != BODY_MANIFEST || result->manifest->version != asked) {
-        snprintf(commit->end_text, sizeof commit->end_text,
+        snprintf(commit->end_text, sizeof(commit->end_text),
                  "%s does not hold that version of a manifest", commit->op.key);
         return NULL;
     }
@@ -291,7 +291,7 @@ static struct commit_effect on_read(struct commit *commit, int64_t now_ns)
     if (commit->op.outcome == STORE_NOT_FOUND)
         return on_vanished(commit, now_ns);
     struct manifest *manifest = take_manifest(commit);
-    if (!manifest)
+    if (manifest == NULL)
         return effect_end(commit, COMMIT_END_CORRUPT, commit->end_text);
     set_known(commit, manifest);
     return rebase(commit, now_ns);
@@ -361,7 +361,7 @@ static struct commit_effect on_judge(struct commit *commit, int64_t now_ns)
         return effect_sleep(commit, now_ns, commit->resends + commit->restarts);
     }
     struct manifest *stored = take_manifest(commit);
-    if (!stored)
+    if (stored == NULL)
         return effect_end(commit, COMMIT_END_CORRUPT, commit->end_text);
     set_known(commit, stored);
     commit->detail.visible_ns = now_ns;
@@ -408,7 +408,7 @@ static bool unanswered(struct commit *commit, int64_t now_ns, struct commit_effe
     bool create = op->verb == STORE_PUT_IF_ABSENT;
     bool list_missing = op->outcome == STORE_NOT_FOUND && op->verb != STORE_GET;
     if (op->outcome == STORE_FAILED || list_missing) {
-        snprintf(commit->end_text, sizeof commit->end_text, "%s",
+        snprintf(commit->end_text, sizeof(commit->end_text), "%s",
                  op->error[0] ? op->error : "the store refused without saying why");
         *effect = effect_end(commit, COMMIT_END_STORE, commit->end_text);
         return true;
@@ -425,7 +425,7 @@ static bool unanswered(struct commit *commit, int64_t now_ns, struct commit_effe
     commit->detail.counters.unknown += create && op->outcome == STORE_UNKNOWN;
     commit->detail.counters.retried += !create;
     if (++commit->retries_row > COMMIT_RETRIES_MAX) {
-        snprintf(commit->end_text, sizeof commit->end_text,
+        snprintf(commit->end_text, sizeof(commit->end_text),
                  "%s %.100s was not answered %d times in a row: %.80s", store_verb_name(op->verb),
                  op->key, COMMIT_RETRIES_MAX, op->error);
         *effect = effect_end(commit, COMMIT_END_STORE, commit->end_text);

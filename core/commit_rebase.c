@@ -33,14 +33,14 @@ static bool contradicts(struct commit *commit, const struct producer_state *stat
     uint64_t offset;
     if (!state || state->epoch < commit->epoch) {
         commit->end = COMMIT_END_CORRUPT;
-        snprintf(commit->end_text, sizeof commit->end_text,
+        snprintf(commit->end_text, sizeof(commit->end_text),
                  "version %" PRIu64 " has lost epoch %" PRIu32 " of producer %" PRIu32,
                  commit->known->version, commit->epoch, commit->options.producer);
         return true;
     }
     if (state->epoch > commit->epoch || !is_mine(commit, state)) {
         commit->end = COMMIT_END_FENCED;
-        snprintf(commit->end_text, sizeof commit->end_text,
+        snprintf(commit->end_text, sizeof(commit->end_text),
                  "producer %" PRIu32 ": epoch %" PRIu32 " of version %" PRIu64
                  " belongs to another process that took over from this one (epoch %" PRIu32 ")",
                  commit->options.producer, state->epoch, commit->known->version, commit->epoch);
@@ -48,7 +48,7 @@ static bool contradicts(struct commit *commit, const struct producer_state *stat
     }
     if (!offset_of(commit, state->last_sequence, &offset) || offset != state->next_offset) {
         commit->end = COMMIT_END_CORRUPT;
-        snprintf(commit->end_text, sizeof commit->end_text,
+        snprintf(commit->end_text, sizeof(commit->end_text),
                  "version %" PRIu64 " puts producer %" PRIu32 " at sequence %" PRIu64
                  ", offset %" PRIu64 ", which it never uploaded",
                  commit->known->version, commit->options.producer, state->last_sequence,
@@ -64,7 +64,7 @@ static enum rebase rebase_fencing(struct commit *commit, const struct producer_s
         return REBASE_WON;
     if (!state && manifest_state_count(commit->known) == MANIFEST_STATES_MAX) {
         commit->end = COMMIT_END_CORRUPT;
-        snprintf(commit->end_text, sizeof commit->end_text,
+        snprintf(commit->end_text, sizeof(commit->end_text),
                  "the chain has %d producers already, which is as many as one can have",
                  MANIFEST_STATES_MAX);
         return REBASE_END;
@@ -76,7 +76,7 @@ static enum rebase rebase_fencing(struct commit *commit, const struct producer_s
         return REBASE_LOST;
     /* Mine may have landed and been fenced since: it is not for me to fence back. */
     commit->end = COMMIT_END_FENCED;
-    snprintf(commit->end_text, sizeof commit->end_text,
+    snprintf(commit->end_text, sizeof(commit->end_text),
              "producer %" PRIu32 ": epoch %" PRIu32 " of version %" PRIu64
              " belongs to another process that took over while this one asked for epoch %" PRIu32,
              commit->options.producer, state->epoch, commit->known->version, epoch);
@@ -93,7 +93,7 @@ enum rebase commit_rebase(struct commit *commit)
         return REBASE_END;
     /* The name is decided. What the chain gained of mine came from one of the attempt's creates,
      * and not always from the last, which may have held more. */
-    if (commit->sent && commit->known->version >= commit->sent->version)
+    if (commit->sent != NULL && commit->known->version >= commit->sent->version)
         return state->last_sequence > commit->committed_sequence ? REBASE_WON : REBASE_LOST;
     const struct batch *last = batch_queue_at(commit->queue, commit->queue->ready - 1);
     return state->last_sequence >= last->sequence ? REBASE_WON : REBASE_CREATE;
@@ -119,13 +119,13 @@ static struct manifest *build_fencing(struct commit *commit, struct manifest_cha
 {
     const struct producer_state *state =
         manifest_state_find(commit->known, commit->options.producer);
-    if (state) {
+    if (state != NULL) {
         change->state.next_offset = state->next_offset;
         change->state.last_sequence = state->last_sequence;
         if (state->last_commit_ns > change->state.last_commit_ns)
             change->state.last_commit_ns = state->last_commit_ns;
     }
-    uint32_t epoch = (state ? state->epoch : 0) + 1;
+    uint32_t epoch = (state != NULL ? state->epoch : 0) + 1;
     change->author.epoch = epoch;
     change->state.epoch = epoch;
     return manifest_append(commit->known, change);
@@ -150,7 +150,7 @@ static struct manifest *build_batches(struct commit *commit, struct manifest_cha
 {
     const struct producer_state *state =
         manifest_state_find(commit->known, commit->options.producer);
-    struct manifest_entry *entries = malloc(commit->queue->ready * sizeof *entries);
+    struct manifest_entry *entries = malloc(commit->queue->ready * sizeof(*entries));
     assert(entries && state);
     for (uint32_t i = 0; i < commit->queue->ready; i++) {
         const struct batch *batch = batch_queue_at(commit->queue, i);

@@ -143,8 +143,8 @@ static void driver_step(struct driver *driver, enum producer_event_kind kind, ui
 struct driver *driver_open(const struct driver_options *options)
 {
     uint32_t uploads = options->producer->uploads_max;
-    struct driver *driver = calloc(1, sizeof *driver + uploads * sizeof driver->slots[0]);
-    assert(driver);
+    struct driver *driver = calloc(1, sizeof(*driver) + uploads * sizeof(driver->slots[0]));
+    assert(driver != NULL);
     driver->store = options->store;
     driver->loop = options->loop;
     driver->observer = options->observer;

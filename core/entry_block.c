@@ -8,12 +8,12 @@ struct entry_block *entry_block_make(struct entry_block *previous, uint64_t firs
                                      size_t count)
 {
     assert(count > 0 && count <= UINT32_MAX);
-    struct entry_block *block = malloc(sizeof *block + count * sizeof block->entries[0]);
-    assert(block);
+    struct entry_block *block = malloc(sizeof(*block) + count * sizeof(block->entries[0]));
+    assert(block != NULL);
     block->references = 1;
     block->count = (uint32_t)count;
     block->first_step = first_step;
-    block->retained = count + (previous ? previous->retained : 0);
+    block->retained = count + (previous != NULL ? previous->retained : 0);
     block->previous = previous;
     assert(!previous || previous->first_step + previous->count == first_step);
     return block;
@@ -21,7 +21,7 @@ struct entry_block *entry_block_make(struct entry_block *previous, uint64_t firs
 
 struct entry_block *entry_block_retain(struct entry_block *block)
 {
-    if (block)
+    if (block != NULL)
         block->references++;
     return block;
 }
@@ -29,7 +29,7 @@ struct entry_block *entry_block_retain(struct entry_block *block)
 void entry_block_release(struct entry_block *block)
 {
     /* A loop, not recursion: a list is as long as the chain. */
-    while (block && --block->references == 0) {
+    while (block != NULL && --block->references == 0) {
         struct entry_block *previous = block->previous;
         free(block);
         block = previous;
@@ -46,7 +46,7 @@ struct entry_block *entry_block_compact(const struct entry_block *block, uint64_
     for (; block && block->first_step + block->count > first_step; block = block->previous) {
         uint64_t from = block->first_step > first_step ? block->first_step : first_step;
         memcpy(compact->entries + (from - first_step), block->entries + (from - block->first_step),
-               (block->first_step + block->count - from) * sizeof block->entries[0]);
+               (block->first_step + block->count - from) * sizeof(block->entries[0]));
     }
     return compact;
 }
@@ -60,8 +60,8 @@ void entry_block_visit(const struct entry_block *block, uint64_t first_step, man
         blocks++;
     if (blocks == 0)
         return;
-    const struct entry_block **order = malloc(blocks * sizeof *order);
-    assert(order);
+    const struct entry_block **order = malloc(blocks * sizeof(*order));
+    assert(order != NULL);
     for (size_t i = blocks; i > 0; i--, block = block->previous)
         order[i - 1] = block;
     for (size_t i = 0; i < blocks; i++) {

@@ -127,7 +127,7 @@ static struct fault_call *call_take(struct fault_store *faults)
         faults->idle = call->next_idle;
         return call;
     }
-    call = malloc(sizeof *call);
+    call = malloc(sizeof(*call));
     assert(call);
     store_op_init(&call->op);
     call->op.done = inner_done;
@@ -195,7 +195,7 @@ static void answer_due(struct timer *timer, void *context)
     faults->counters.answered++;
     if (call->forced) {
         outer->outcome = call->outcome;
-        snprintf(outer->error, sizeof outer->error, "%s %.100s: fault %s",
+        snprintf(outer->error, sizeof(outer->error), "%s %.100s: fault %s",
                  store_verb_name(outer->verb), outer->key, fault_kind_name(call->kind));
     } else {
         struct store_op *op = &call->op;
@@ -207,7 +207,7 @@ static void answer_due(struct timer *timer, void *context)
         outer->page = op->page;
         op->result = (struct body){.kind = BODY_NONE};
         op->page = page;
-        snprintf(outer->error, sizeof outer->error, "%s", op->error);
+        snprintf(outer->error, sizeof(outer->error), "%s", op->error);
     }
     enum fault_kind kind = call->kind;
     call_give_if_over(call);
@@ -249,8 +249,8 @@ static void copy_request(struct store_op *op, const struct store_op *outer)
     op->range_bytes = outer->range_bytes;
     op->list_keys_max = outer->list_keys_max;
     op->body_checksum = 0;
-    memcpy(op->key, outer->key, sizeof op->key);
-    memcpy(op->after, outer->after, sizeof op->after);
+    memcpy(op->key, outer->key, sizeof(op->key));
+    memcpy(op->after, outer->after, sizeof(op->after));
 }
 
 static enum store_outcome outcome_of(enum fault_kind kind)
@@ -395,7 +395,7 @@ static const struct store_ops fault_ops = {.submit = fault_submit, .close = faul
 
 struct store *fault_store_open(const struct fault_store_options *options)
 {
-    struct fault_store *faults = calloc(1, sizeof *faults);
+    struct fault_store *faults = calloc(1, sizeof(*faults));
     assert(faults);
     faults->store.ops = &fault_ops;
     faults->options = *options;

@@ -14,8 +14,8 @@
 struct manifest *manifest_genesis(uint32_t entry_bytes)
 {
     assert(entry_bytes >= MANIFEST_ENTRY_BYTES_MIN && entry_bytes <= MANIFEST_ENTRY_BYTES_MAX);
-    struct manifest *genesis = calloc(1, sizeof *genesis);
-    assert(genesis);
+    struct manifest *genesis = calloc(1, sizeof(*genesis));
+    assert(genesis != NULL);
     genesis->references = 1;
     genesis->entry_bytes = entry_bytes;
     genesis->version = MANIFEST_GENESIS_VERSION;
@@ -39,8 +39,8 @@ static struct entry_block *live_list(struct manifest *base, uint64_t first_step)
 struct manifest *manifest_append(struct manifest *base, const struct manifest_change *change)
 {
     assert(change->state.producer == change->author.producer);
-    struct manifest *next = malloc(sizeof *next);
-    assert(next);
+    struct manifest *next = malloc(sizeof(*next));
+    assert(next != NULL);
     *next = (struct manifest){
         .references = 1,
         .entry_bytes = base->entry_bytes,
@@ -58,7 +58,7 @@ struct manifest *manifest_append(struct manifest *base, const struct manifest_ch
     if (change->entry_count > 0) {
         next->entries = entry_block_make(next->entries, base->next_step, change->entry_count);
         memcpy(next->entries->entries, change->entries,
-               change->entry_count * sizeof *change->entries);
+               change->entry_count * sizeof(*change->entries));
     }
     next->states = state_table_with(base->states, &change->state);
     return next;
@@ -73,7 +73,7 @@ struct manifest *manifest_retain(struct manifest *manifest)
 
 void manifest_release(struct manifest *manifest)
 {
-    if (!manifest)
+    if (manifest == NULL)
         return;
     assert(manifest->references > 0);
     if (--manifest->references > 0)

@@ -78,8 +78,8 @@ static struct incarnation take_incarnation(const uint8_t **in)
 static uint8_t *encode_header(const struct manifest *manifest, uint8_t *out)
 {
     uint8_t *start = out;
-    memcpy(out, magic, sizeof magic);
-    out = put32(out + sizeof magic, LAYOUT_FULL);
+    memcpy(out, magic, sizeof(magic));
+    out = put32(out + sizeof(magic), LAYOUT_FULL);
     out = put32(out, manifest->entry_bytes);
     out = put64(out, manifest->version);
     out = put32(out, manifest->author.producer);
@@ -148,9 +148,9 @@ static enum manifest_error decode_header(const uint8_t *bytes, uint64_t size,
 {
     if (size < MANIFEST_HEADER_BYTES + MANIFEST_TRAILER_BYTES)
         return MANIFEST_TRUNCATED;
-    if (memcmp(bytes, magic, sizeof magic) != 0)
+    if (memcmp(bytes, magic, sizeof(magic)) != 0)
         return MANIFEST_BAD_MAGIC;
-    const uint8_t *in = bytes + sizeof magic;
+    const uint8_t *in = bytes + sizeof(magic);
     if (take32(&in) != LAYOUT_FULL)
         return MANIFEST_BAD_LAYOUT;
     header->entry_bytes = take32(&in);
@@ -250,7 +250,7 @@ static bool decode_body(const uint8_t *in, struct manifest *manifest, uint32_t s
     for (uint64_t i = 0; i < entries; i++, in += manifest->entry_bytes)
         if (!decode_entry(in, manifest->entry_bytes, &manifest->entries->entries[i]))
             return false;
-    struct producer_state *states = malloc((state_count + 1) * sizeof *states);
+    struct producer_state *states = malloc((state_count + 1) * sizeof(*states));
     assert(states);
     bool good = decode_states(in, state_count, manifest, states);
     if (good)
@@ -276,8 +276,8 @@ enum manifest_error manifest_decode(const uint8_t *bytes, uint64_t size, struct 
             state_table_release(header.states);
         return MANIFEST_BAD_FIELD;
     }
-    struct manifest *result = malloc(sizeof *result);
-    assert(result);
+    struct manifest *result = malloc(sizeof(*result));
+    assert(result != NULL);
     *result = header;
     assert(manifest_encoded_bytes(result) == size);
     *manifest = result;

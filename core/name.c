@@ -89,7 +89,7 @@ void name_tgb(char key[STORE_KEY_MAX], const struct tgb_name *name)
     out = put_number(out, name->sequence);
     *out++ = '-';
     *put_number(out, name->end_offset) = '\0';
-    static_assert(sizeof NAME_TGB_PREFIX + BUCKET_DIGITS + 1 + 10 + 1 + 10 + 1 +
+    static_assert(sizeof(NAME_TGB_PREFIX) + BUCKET_DIGITS + 1 + 10 + 1 + 10 + 1 +
                           2 * INCARNATION_BYTES + 1 + 20 + 1 + 20 <=
                       STORE_KEY_MAX,
                   "the longest TGB key fits");

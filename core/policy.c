@@ -19,7 +19,7 @@ static const struct policy_kind *const kinds[] = {
 #undef X
 };
 
-#define KIND_COUNT (sizeof kinds / sizeof kinds[0])
+#define KIND_COUNT (sizeof(kinds) / sizeof(kinds[0]))
 
 const struct policy_kind *policy_kind_at(size_t index)
 {

@@ -32,8 +32,8 @@ struct producer *producer_open(const struct producer_options *options)
     assert(options->uploads_max > 0 && options->uploads_max <= PRODUCER_UPLOADS_MAX);
     assert(options->batch_ns > 0);
     struct producer *producer =
-        calloc(1, sizeof *producer + options->uploads_max * sizeof producer->uploads[0]);
-    assert(producer);
+        calloc(1, sizeof(*producer) + options->uploads_max * sizeof(producer->uploads[0]));
+    assert(producer != NULL);
     producer->options = *options;
     batch_queue_init(&producer->queue);
     struct random_stream commit_random = random_stream_make(options->random.key, 1);
@@ -64,7 +64,7 @@ static void effect(struct producer_effects *effects, enum producer_effect_kind k
         (struct producer_effect){.kind = kind, .slot = slot, .at_ns = at_ns};
 }
 
-/* Production. */
+/* ---- production ---- */
 
 /* Visible batches that the driver has not taken yet do not count as pending. */
 static bool may_produce(const struct producer *producer)
@@ -158,7 +158,7 @@ static void on_batch_timer(struct producer *producer, int64_t now_ns,
     batch_begin(producer, now_ns, effects);
 }
 
-/* Ending. */
+/* ---- ending ---- */
 
 static void finish_if_idle(struct producer *producer, struct producer_effects *effects)
 {
@@ -176,7 +176,7 @@ static void begin_stopping(struct producer *producer, enum producer_end end, con
         return;
     producer->phase = PRODUCER_STOPPING;
     producer->end = end;
-    snprintf(producer->end_text, sizeof producer->end_text, "%s", text);
+    snprintf(producer->end_text, sizeof(producer->end_text), "%s", text);
     if (producer->making && !producer->paused)
         effect(effects, EFFECT_BATCH_TIMER_CANCEL, 0, 0);
     producer->making = false;
@@ -189,7 +189,7 @@ static void begin_stopping(struct producer *producer, enum producer_end end, con
     finish_if_idle(producer, effects);
 }
 
-/* Committing. */
+/* ---- committing ---- */
 
 static enum producer_end end_of(enum commit_end end)
 {
@@ -289,7 +289,7 @@ static void on_commit_timer(struct producer *producer, int64_t now_ns,
     try_commit(producer, now_ns, effects);
 }
 
-/* Uploads. */
+/* ---- uploads ---- */
 
 static void upload_free(struct producer *producer, uint32_t slot)
 {
@@ -305,7 +305,7 @@ static void upload_retry(struct producer *producer, uint32_t slot, int64_t now_n
     struct upload *upload = &producer->uploads[slot];
     if (++upload->retries > PRODUCER_UPLOAD_RETRIES_MAX) {
         char text[PRODUCER_END_TEXT_MAX];
-        snprintf(text, sizeof text, "put %.100s was not answered %d times in a row: %.100s",
+        snprintf(text, sizeof(text), "put %.100s was not answered %d times in a row: %.100s",
                  upload->op.key, PRODUCER_UPLOAD_RETRIES_MAX, upload->op.error);
         upload_free(producer, slot);
         begin_stopping(producer, PRODUCER_STORE_FAILED, text, effects);
@@ -339,9 +339,9 @@ static void on_upload_answer(struct producer *producer, int64_t now_ns, uint32_t
     } else {
         char text[PRODUCER_END_TEXT_MAX];
         if (upload->op.error[0]) /* names the key itself */
-            snprintf(text, sizeof text, "%s", upload->op.error);
+            snprintf(text, sizeof(text), "%s", upload->op.error);
         else
-            snprintf(text, sizeof text, "put %.100s: %s", upload->op.key,
+            snprintf(text, sizeof(text), "put %.100s: %s", upload->op.key,
                      store_outcome_text(outcome));
         upload_free(producer, slot);
         begin_stopping(producer, PRODUCER_STORE_FAILED, text, effects);

@@ -29,8 +29,8 @@ static uint32_t chunk_count(uint32_t states)
 static struct state_table *table_alloc(uint32_t count)
 {
     struct state_table *table =
-        malloc(sizeof *table + chunk_count(count) * sizeof table->chunks[0]);
-    assert(table);
+        malloc(sizeof(*table) + chunk_count(count) * sizeof(table->chunks[0]));
+    assert(table != NULL);
     table->references = 1;
     table->count = count;
     return table;
@@ -38,8 +38,8 @@ static struct state_table *table_alloc(uint32_t count)
 
 static struct chunk *chunk_alloc(void)
 {
-    struct chunk *chunk = malloc(sizeof *chunk);
-    assert(chunk);
+    struct chunk *chunk = malloc(sizeof(*chunk));
+    assert(chunk != NULL);
     chunk->references = 1;
     return chunk;
 }
@@ -52,7 +52,7 @@ struct state_table *state_table_make(const struct producer_state *states, uint32
         uint32_t first = i * CHUNK_STATES;
         uint32_t here = count - first < CHUNK_STATES ? count - first : CHUNK_STATES;
         table->chunks[i] = chunk_alloc();
-        memcpy(table->chunks[i]->states, states + first, here * sizeof *states);
+        memcpy(table->chunks[i]->states, states + first, here * sizeof(*states));
     }
     for (uint32_t i = 1; i < count; i++)
         assert(states[i - 1].producer < states[i].producer);
@@ -77,8 +77,8 @@ static uint32_t lower_bound(const struct state_table *table, uint32_t producer)
 static struct state_table *table_insert(const struct state_table *table, uint32_t index,
                                         const struct producer_state *state)
 {
-    struct producer_state *all = malloc((table->count + 1) * sizeof *all);
-    assert(all);
+    struct producer_state *all = malloc((table->count + 1) * sizeof(*all));
+    assert(all != NULL);
     for (uint32_t i = 0; i < table->count; i++)
         all[i < index ? i : i + 1] = *state_table_at(table, i);
     all[index] = *state;
@@ -100,7 +100,7 @@ struct state_table *state_table_with(struct state_table *table, const struct pro
             result->chunks[i]->references++;
     }
     struct chunk *changed = chunk_alloc();
-    memcpy(changed->states, table->chunks[target]->states, sizeof changed->states);
+    memcpy(changed->states, table->chunks[target]->states, sizeof(changed->states));
     changed->states[index % CHUNK_STATES] = *state;
     result->chunks[target] = changed;
     return result;

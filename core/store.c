@@ -41,7 +41,7 @@ const char *store_outcome_text(enum store_outcome outcome)
 
 void store_op_init(struct store_op *op)
 {
-    memset(op, 0, sizeof *op);
+    memset(op, 0, sizeof(*op));
 }
 
 void store_op_release(struct store_op *op)
@@ -106,15 +106,15 @@ static void list_page_reserve(struct list_page *page, size_t text_bytes)
 {
     if (page->count == page->capacity) {
         page->capacity = page->capacity ? 2 * page->capacity : 16;
-        page->key_offset = realloc(page->key_offset, page->capacity * sizeof *page->key_offset);
+        page->key_offset = realloc(page->key_offset, page->capacity * sizeof(*page->key_offset));
         page->object_bytes =
-            realloc(page->object_bytes, page->capacity * sizeof *page->object_bytes);
+            realloc(page->object_bytes, page->capacity * sizeof(*page->object_bytes));
         assert(page->key_offset && page->object_bytes);
     }
     if (page->text_used + text_bytes > page->text_capacity) {
         page->text_capacity = 2 * (page->text_capacity + text_bytes);
         page->text = realloc(page->text, page->text_capacity);
-        assert(page->text);
+        assert(page->text != NULL);
     }
 }
 

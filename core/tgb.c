@@ -28,8 +28,8 @@ uint64_t tgb_payload_check(uint32_t producer, uint64_t sequence, uint64_t count,
                            const uint8_t *bytes)
 {
     uint8_t expected[4096];
-    for (uint64_t offset = 0; offset < count; offset += sizeof expected) {
-        uint64_t here = count - offset < sizeof expected ? count - offset : sizeof expected;
+    for (uint64_t offset = 0; offset < count; offset += sizeof(expected)) {
+        uint64_t here = count - offset < sizeof(expected) ? count - offset : sizeof(expected);
         tgb_payload_fill(producer, sequence, offset, here, expected);
         for (uint64_t i = 0; i < here; i++)
             if (bytes[offset + i] != expected[i])

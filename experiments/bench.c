@@ -37,7 +37,7 @@ void bench_report(struct bench *bench, const struct bench_row *row)
     }
     char target[48] = "";
     if (!isnan(row->target))
-        snprintf(target, sizeof target, "target %.6g", row->target);
+        snprintf(target, sizeof(target), "target %.6g", row->target);
     printf("%-26s %14.6g %-20s %-16s %-6s %s\n", row->name, row->value, row->unit, target,
            verdict_text(row->verdict), row->note);
     fflush(stdout);

@@ -96,7 +96,7 @@ bool bench_mm1(struct bench *bench)
     /* Three half widths: a right program is called wrong less than once in 10^8 seeds. */
     bool right = fabs(result.wait_s - result.wait_exact_s) <= 3 * result.wait_half_width;
     char note[96];
-    snprintf(note, sizeof note, "closed form %.4f, 95 %% half width %.4f", result.wait_exact_s,
+    snprintf(note, sizeof(note), "closed form %.4f, 95 %% half width %.4f", result.wait_exact_s,
              result.wait_half_width);
     bench_report(bench, &(struct bench_row){"M/M/1 mean wait", "s", result.wait_s, NAN,
                                             right ? BENCH_MEETS : BENCH_WRONG, note});
@@ -132,7 +132,7 @@ bool bench_reference(struct bench *bench)
     struct timing slow = measure(config, REFERENCE_ALL, 1);
     char note[96];
     bool same = fast.digest == slow.digest && fast.violations + slow.violations == 0;
-    snprintf(note, sizeof note, "digest %016llx, reference mode %016llx, 30 min",
+    snprintf(note, sizeof(note), "digest %016llx, reference mode %016llx, 30 min",
              (unsigned long long)fast.digest, (unsigned long long)slow.digest);
     bench_report(bench,
                  &(struct bench_row){"reference mode", "times slower", slow.wall_s / fast.wall_s,

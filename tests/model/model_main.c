@@ -72,14 +72,14 @@ static const struct named_bounds {
       .crashes = 1}},
 };
 
-#define BOUNDS_COUNT (sizeof all_bounds / sizeof all_bounds[0])
+#define BOUNDS_COUNT (sizeof(all_bounds) / sizeof(all_bounds[0]))
 
 static bool table_put(struct table *table, uint64_t hash);
 
 static void table_grow(struct table *table)
 {
     struct table bigger = {.capacity = table->capacity ? 2 * table->capacity : TABLE_START};
-    bigger.slots = calloc(bigger.capacity, sizeof *bigger.slots);
+    bigger.slots = calloc(bigger.capacity, sizeof(*bigger.slots));
     assert(bigger.slots);
     for (uint64_t i = 0; i < table->capacity; i++)
         if (table->slots[i] != 0)

@@ -15,7 +15,7 @@ __attribute__((format(printf, 2, 3))) static void broken(struct world *world, co
         return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(world->problem, sizeof world->problem, format, arguments);
+    vsnprintf(world->problem, sizeof(world->problem), format, arguments);
     va_end(arguments);
 }
 
