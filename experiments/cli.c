@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,6 +72,28 @@ static const struct flag_row rows[] = {
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 #define OPTION_BASE 256 /* getopt's values for rows[i] */
 
+const char *cli_program(void)
+{
+    return program_invocation_name;
+}
+
+void cli_print_quoted(FILE *stream, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./:,@%";
+    if (text[0] != '\0' && text[strspn(text, plain)] == '\0') {
+        fputs(text, stream);
+        return;
+    }
+    fputc('\'', stream);
+    for (; *text != '\0'; text++)
+        if (*text == '\'')
+            fputs("'\\''", stream);
+        else
+            fputc(*text, stream);
+    fputc('\'', stream);
+}
+
 int cli_error(int status, const char *format, ...)
 {
     va_list arguments;
@@ -105,7 +128,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct cli *cli, const 
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    cli->status = cli_error(CLI_USAGE, "%s; see lakestream %s --help", text, cli->verb);
+    cli->status = cli_error(CLI_USAGE, "%s; see %s %s --help", text, cli_program(), cli->verb);
     return false;
 }
 
@@ -124,6 +147,9 @@ static bool take_count(struct cli *cli, const struct flag_row *row, const char *
 static bool take_flag(struct cli *cli, const struct flag_row *row, const char *argument)
 {
     void *field = (char *)cli + row->offset;
+    if (row->kind != FLAG_SET && cli->given & (unsigned)row->flag)
+        return refuse(cli, "--%s is given twice; give it once", row->name);
+    cli->given |= (unsigned)row->flag;
     switch (row->kind) {
     case FLAG_TOGGLE:
         *(bool *)field = true;
@@ -152,6 +178,53 @@ static void fill_options(const struct cli *cli, struct option *options)
     *options = (struct option){"help", no_argument, NULL, 'h'};
 }
 
+/* A file's name that looks like a flag, as one that does not. */
+static void print_operand(FILE *stream, const char *text)
+{
+    fprintf(stream, " %s", text[0] == '-' ? "./" : "");
+    cli_print_quoted(stream, text);
+}
+
+static void print_flag(FILE *stream, const struct cli *cli, const struct flag_row *row)
+{
+    const void *field = (const char *)cli + row->offset;
+    switch (row->kind) {
+    case FLAG_TOGGLE:
+        fprintf(stream, " --%s", row->name);
+        break;
+    case FLAG_TEXT:
+        fprintf(stream, " --%s ", row->name);
+        cli_print_quoted(stream, *(const char *const *)field);
+        break;
+    case FLAG_COUNT:
+        fprintf(stream, " --%s %llu", row->name, (unsigned long long)*(const uint64_t *)field);
+        break;
+    case FLAG_SET:
+        for (size_t i = 0; i < cli->set_count; i++) {
+            fprintf(stream, " --%s ", row->name);
+            cli_print_quoted(stream, cli->sets[i]);
+        }
+        break;
+    }
+}
+
+char *cli_command(const struct cli *cli, unsigned without)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert(stream != NULL);
+    cli_print_quoted(stream, cli_program());
+    fprintf(stream, " %s", cli->verb);
+    for (int i = 0; i < cli->operand_count; i++)
+        print_operand(stream, cli->operands[i]);
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (cli->given & ~without & (unsigned)rows[i].flag)
+            print_flag(stream, cli, &rows[i]);
+    fclose(stream);
+    return text;
+}
+
 bool cli_parse(struct cli *cli, int argc, char **argv)
 {
     struct option options[ROW_COUNT + 2] = {{0}};
@@ -177,7 +250,7 @@ bool cli_parse(struct cli *cli, int argc, char **argv)
     cli->operands = argv + optind;
     cli->operand_count = argc - optind;
     if (cli->operand_count < cli->operands_min)
-        return refuse(cli, "%s: something is missing", cli->verb);
+        return refuse(cli, "%s: %s is missing", cli->verb, cli->operand);
     if (cli->operand_count > cli->operands_max)
         return refuse(cli, "%s: too many arguments: %s", cli->verb,
                       cli->operands[cli->operands_max]);

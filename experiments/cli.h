@@ -5,6 +5,7 @@
 #define EXPERIMENTS_CLI_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "experiments/config/experiment.h"
 
@@ -42,11 +43,13 @@ struct cli {
     /* What the verb is. */
     const char *usage; /* printed by --help: "usage: ..." and what it does */
     unsigned flags;    /* of enum cli_flag */
+    const char *operand; /* what the first operand is called; NULL: there need be none */
     int operands_min;
     int operands_max;
 
     /* What the user asked for. Texts are borrowed from argv. */
     const char *verb;
+    unsigned given; /* of enum cli_flag */
     const char *sets[CLI_SETS_MAX];
     size_t set_count;
     uint64_t seeds; /* 0: as the config says */
@@ -76,6 +79,14 @@ struct cli {
 /* Reads argv into the parsed part; the verb's part, and defaults, are set by the caller. False:
  * exit with cli->status, because --help was printed or an error was. */
 MUST_USE bool cli_parse(struct cli *cli, int argc, char **argv);
+
+/* The program as the user typed it. */
+const char *cli_program(void);
+/* A text as one word for a POSIX shell; plain where nothing needs quoting. */
+void cli_print_quoted(FILE *stream, const char *text);
+/* What was parsed, as the command that says it again, for a shell; without some flags, of enum
+ * cli_flag. The caller frees it. */
+char *cli_command(const struct cli *cli, unsigned without);
 
 /* "lakestream: " and the message, to stderr. Returns the status, to be returned on. */
 __attribute__((format(printf, 2, 3))) int cli_error(int status, const char *format, ...);

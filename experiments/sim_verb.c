@@ -14,15 +14,18 @@ static int simulate(const struct experiment *experiment, const struct cli *cli)
         return CLI_FAILED;
     if (results_open(cli->db, RESULTS_WRITE, &db, message) != RESULTS_OK)
         return cli_error(CLI_FAILED, "%s", message);
-    char command[CONFIG_PATH_MAX + 32];
-    snprintf(command, sizeof(command), "lakestream sim %s", cli->operands[0]);
+    char *command = cli_command(cli, 0);
+    char *repeat = cli_command(cli, CLI_ARM | CLI_SEEDS);
     struct simulate_options options = {
         .db = db,
         .jobs = (unsigned)cli->jobs,
         .progress = stderr,
         .command = command,
+        .repeat = repeat,
     };
     int status = simulate_experiment(experiment, &options);
+    free(command);
+    free(repeat);
     results_close(db);
     return status == CLI_DONE ? cli_show_results(cli, experiment->name) : status;
 }
@@ -36,6 +39,7 @@ int sim_main(int argc, char **argv)
             "on all cores, writes the results into the database and prints them. What the\n"
             "database holds already is not run again, so that an interrupted sweep goes on.",
         .flags = CLI_SET | CLI_SEEDS | CLI_DB | CLI_JSON | CLI_JOBS | CLI_PRINT_CONFIG | CLI_ARM,
+        .operand = "CONFIG",
         .operands_min = 1,
         .operands_max = 1,
     };

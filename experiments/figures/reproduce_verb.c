@@ -48,6 +48,17 @@ static size_t choose(const struct cli *cli, const struct figure **figures)
     return count;
 }
 
+/* `lakestream sim` of the figure's experiment into the same database. The caller frees it. */
+static char *sim_command(const struct cli *cli, char *path)
+{
+    struct cli sim = *cli;
+    sim.verb = "sim";
+    sim.given = (cli->given & CLI_SET) | CLI_DB;
+    sim.operands = &path;
+    sim.operand_count = 1;
+    return cli_command(&sim, 0);
+}
+
 /* Loads the figure's experiment and runs what is missing; *seeds: of the whole figure's arm with
  * fewest. */
 static int simulate(const struct cli *cli, const struct figure *figure, struct results_db *db,
@@ -68,6 +79,8 @@ static int simulate(const struct cli *cli, const struct figure *figure, struct r
             *seeds = experiment.arms[i].config.seeds;
     int status = CLI_DONE;
     if (!cli->no_run) {
+        char *command = cli_command(cli, 0);
+        char *repeat = sim_command(cli, path);
         struct simulate_options options = {
             .db = db,
             .jobs = (unsigned)cli->jobs,
@@ -75,9 +88,12 @@ static int simulate(const struct cli *cli, const struct figure *figure, struct r
                      : cli->quick   ? QUICK_SEEDS
                                     : 0,
             .progress = stderr,
-            .command = "lakestream reproduce",
+            .command = command,
+            .repeat = repeat,
         };
         status = simulate_experiment(&experiment, &options);
+        free(command);
+        free(repeat);
     }
     experiment_deinit(&experiment);
     return status;

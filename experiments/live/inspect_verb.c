@@ -56,6 +56,7 @@ int inspect_main(int argc, char **argv)
             "Changes nothing; a run may be in progress. Exit status: 0 no problem, 1 problems\n"
             "found or nothing there, 2 usage.",
         .flags = CLI_JSON | CLI_VERSIONS | CLI_DEEP,
+        .operand = "STORE",
         .operands_min = 1,
         .operands_max = 1,
     };

@@ -295,6 +295,7 @@ int live_main(int argc, char **argv)
             "its chain stays valid and can be gone on with by --resume.",
         .flags = CLI_SET | CLI_SEEDS | CLI_DB | CLI_JSON | CLI_PRINT_CONFIG | CLI_ARM | CLI_STORE |
                  CLI_RESUME | CLI_MISSING,
+        .operand = "CONFIG",
         .operands_min = 1,
         .operands_max = 1,
     };

@@ -225,12 +225,25 @@ static bool keep(struct runner *runner, struct task *task, struct runner_report 
     return true;
 }
 
+/* Runs in progress may take a while. */
+static void tell_stopping(struct progress *progress)
+{
+    if (progress->stream == NULL)
+        return;
+    progress_clear(progress);
+    fprintf(progress->stream,
+            "%s: stopping: runs in progress are finished; once more ends at once\n",
+            progress->label);
+    fflush(progress->stream);
+}
+
 /* The calling thread: writes and shows until the workers have ended. */
 static void supervise(struct runner *runner, struct runner_report *report)
 {
     struct progress progress =
         progress_make(runner->options->progress, runner->options->experiment);
     bool over = false;
+    bool told = false;
     while (!over) {
         struct task *task = await(runner, &over);
         if (task != NULL && report->database[0] == '\0' &&
@@ -238,8 +251,12 @@ static void supervise(struct runner *runner, struct runner_report *report)
             stop(runner);
         if (task != NULL)
             run_results_deinit(&task->results);
-        if (runner_interrupted())
+        if (runner_interrupted()) {
             stop(runner);
+            if (!told && !over)
+                tell_stopping(&progress);
+            told = true;
+        }
         struct progress_state state = {
             .done = report->summary.done + report->summary.skipped,
             .total = report->total,

@@ -48,7 +48,8 @@ struct runner_options {
     const char *experiment;
     enum results_mode mode;
     const char *commit;  /* of the program */
-    const char *command; /* what the user typed up to the arm, to say how to resume and repeat */
+    const char *command; /* that goes on with the sweep, for a shell */
+    const char *repeat;  /* that repeats one run, up to its --arm, --set seed and --seeds */
     unsigned jobs;       /* worker threads; 0: one per core this process may use */
     struct results_db *db;
     runner_function run;

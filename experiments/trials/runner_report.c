@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/cli.h"
 #include "experiments/trials/progress.h"
 
 #define FAILURES_SHOWN 20
@@ -64,24 +65,6 @@ void runner_report_failure(struct runner_report *report, const struct trial *tri
     report->summary.failed++;
 }
 
-/* For a POSIX shell; plain where nothing needs quoting. */
-static void print_quoted(FILE *stream, const char *text)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-+=./:,@%";
-    if (text[0] != '\0' && text[strspn(text, plain)] == '\0') {
-        fputs(text, stream);
-        return;
-    }
-    fputc('\'', stream);
-    for (; *text != '\0'; text++)
-        if (*text == '\'')
-            fputs("'\\''", stream);
-        else
-            fputc(*text, stream);
-    fputc('\'', stream);
-}
-
 static void print_failures(const struct runner_report *report, FILE *stream)
 {
     size_t shown = report->failure_count < FAILURES_SHOWN ? report->failure_count : FAILURES_SHOWN;
@@ -91,8 +74,8 @@ static void print_failures(const struct runner_report *report, FILE *stream)
         const struct runner_failure *failure = &report->failures[i];
         unsigned long long seed = failure->trial->seed;
         fprintf(stream, "  arm %s, seed %llu: %s\n    repeat: %s --arm ", failure->trial->arm->name,
-                seed, failure->text, report->options->command);
-        print_quoted(stream, failure->trial->arm->name);
+                seed, failure->text, report->options->repeat);
+        cli_print_quoted(stream, failure->trial->arm->name);
         fprintf(stream, " --set seed=%llu --seeds 1\n", seed);
     }
     if (shown < report->failure_count)
@@ -114,8 +97,7 @@ int runner_report_print(struct runner_report *report)
     if (report->database[0] != '\0')
         fprintf(trouble, "%s: stopped: %s\n", report->options->experiment, report->database);
     if (summary->interrupted)
-        fprintf(trouble,
-                "%s: interrupted; %zu of %zu runs are kept, the same command goes on: %s\n",
+        fprintf(trouble, "%s: interrupted; %zu of %zu runs are kept; to go on: %s\n",
                 report->options->experiment, summary->done + summary->skipped, report->total,
                 report->options->command);
     fflush(trouble);

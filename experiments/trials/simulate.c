@@ -131,6 +131,7 @@ int simulate_experiment(const struct experiment *experiment, const struct simula
         .mode = RESULTS_SIM,
         .commit = LAKESTREAM_COMMIT,
         .command = options->command,
+        .repeat = options->repeat,
         .jobs = options->jobs,
         .db = options->db,
         .run = run_trial,

@@ -15,7 +15,8 @@ struct simulate_options {
     unsigned jobs;         /* 0: one per core */
     uint64_t seeds;        /* for each arm; 0: as its config says */
     FILE *progress;        /* NULL: silent */
-    const char *command;   /* what repeats it, up to the arm: "lakestream sim p1.yaml" */
+    const char *command;   /* that does all of it, and one run of it: as in runner.h */
+    const char *repeat;
 };
 
 /* Blocks until all trials are in the database; those that are there already are not run again.

@@ -79,7 +79,8 @@ static struct runner_options options_of(struct results_db *db, unsigned jobs, FI
         .experiment = "test",
         .mode = RESULTS_SIM,
         .commit = "abc",
-        .command = "lakestream sim test.yaml",
+        .command = "lakestream sim test.yaml --arm all",
+        .repeat = "lakestream sim test.yaml",
         .jobs = jobs,
         .db = db,
         .run = run_random,
@@ -243,7 +244,8 @@ static void interrupted_sweep_goes_on(void)
         int status = runner_run(&options, trials, TRIALS, &summary);
         fclose(progress);
         if (!summary.interrupted || summary.failed != 0 || strstr(told, "interrupted") == NULL ||
-            strstr(told, "the same command goes on: lakestream sim test.yaml") == NULL)
+            strstr(told, "stopping: runs in progress are finished") == NULL ||
+            strstr(told, "to go on: lakestream sim test.yaml --arm all\n") == NULL)
             status = 8;
         free(told);
         results_close(db);
