@@ -103,7 +103,8 @@ static const struct row refused[] = {
      "x.yaml:2:41: the arm sets the key that it sweeps"},
     {"store.profile: s3-standrd\n",
      "x.yaml:1:16: store.profile: no profile 's3-standrd' in configs/profiles; it holds "
-     "azure-premium, azure-standard, gcs, s3-express, s3-standard"},
+     "azure-premium, azure-standard, gcs, s3-express, s3-express-contended, s3-standard, "
+     "s3-standard-contended"},
     {"store.profile: ./none.yaml\n",
      "./none.yaml: cannot read: No such file or directory; check the path; configs/experiments "
      "holds the experiments that are shipped"},
