@@ -25,7 +25,9 @@ static const char *advice_on(int error)
     case EIO:
         return "look at the disk and the kernel log";
     case ENOTDIR:
-        return "something there is not a folder: remove it, or use another directory";
+        return "something on that path is not a folder: use another directory";
+    case EISDIR:
+        return "something that is not a file has that object's name: look at it";
     case ENOENT:
         return "do not remove folders of a store in use";
     case EMFILE:
@@ -47,14 +49,21 @@ static const char *advice_on(int error)
     }
 }
 
-static void format_error(const char *path, const char *what, int error, char text[STORE_ERROR_MAX])
+/* The same before the store is there. */
+static const char *advice_on_open(int error)
+{
+    return error == ENOENT ? "no folder can be made there: use another directory"
+                           : advice_on(error);
+}
+
+static void format_error(const char *path, const char *what, const char *reason, const char *advice,
+                         char text[STORE_ERROR_MAX])
 {
     size_t bytes = strlen(path);
     const char *dots = bytes > PATH_SHOWN ? "..." : "";
     const char *shown = bytes > PATH_SHOWN ? path + bytes - PATH_SHOWN : path;
-    char reason[64];
-    int written = snprintf(text, STORE_ERROR_MAX, "%s%s: %s: %s; %s", dots, shown, what,
-                           strerror_r(error, reason, sizeof(reason)), advice_on(error));
+    int written =
+        snprintf(text, STORE_ERROR_MAX, "%s%s: %s: %s; %s", dots, shown, what, reason, advice);
     assert(written > 0); /* the end is cut off when it is longer */
 }
 
@@ -67,7 +76,9 @@ void directory_answer_error(struct job *job, enum store_outcome outcome, const c
     int written = snprintf(what, sizeof(what), "cannot %s \"%s\"", action, job->op->key);
     assert(written > 0);
     job->outcome = outcome;
-    format_error(job->directory->path, what, error, job->error);
+    char reason[64];
+    format_error(job->directory->path, what, strerror_r(error, reason, sizeof(reason)),
+                 advice_on(error), job->error);
 }
 
 void directory_open_error(const char *path, const char *action, int error,
@@ -76,5 +87,7 @@ void directory_open_error(const char *path, const char *action, int error,
     char what[64];
     int written = snprintf(what, sizeof(what), "cannot %s", action);
     assert(written > 0);
-    format_error(path, what, error, text);
+    char reason[64];
+    format_error(path, what, strerror_r(error, reason, sizeof(reason)), advice_on_open(error),
+                 text);
 }

@@ -40,9 +40,10 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Whether the key, or a key of the folder, could be in the page. */
-static bool wanted(const struct store_op *op, const char *key, bool folder)
+/* Whether the key, or a key of the folder (it ends in '/'), could be in the page. */
+static bool wanted(const struct store_op *op, const char *key)
 {
+    bool folder = key[strlen(key) - 1] == '/';
     bool in_prefix = starts_with(key, op->key); /* the walk began in the prefix's folder */
     bool is_after = strcmp(key, op->after) > 0 || (folder && starts_with(op->after, key));
     return in_prefix && is_after;
@@ -87,9 +88,10 @@ static int compare_candidates(const void *a, const void *b)
     return strcmp(((const struct candidate *)a)->key, ((const struct candidate *)b)->key);
 }
 
-/* The key of an entry of the folder; false if it is none of ours. *folder is set. */
+/* The key of an entry of the folder, a folder's with '/' at its end; false if it is none of ours.
+ */
 static bool entry_key(DIR *dir, const struct dirent *entry, const char *folder_key,
-                      char key[STORE_KEY_MAX], bool *folder)
+                      char key[STORE_KEY_MAX])
 {
     size_t above = strlen(folder_key);
     size_t bytes = strlen(entry->d_name);
@@ -100,18 +102,18 @@ static bool entry_key(DIR *dir, const struct dirent *entry, const char *folder_k
             return false;
         type = S_ISDIR(status.st_mode) ? DT_DIR : S_ISREG(status.st_mode) ? DT_REG : DT_UNKNOWN;
     }
-    *folder = type == DT_DIR;
+    bool folder = type == DT_DIR;
     if (type != DT_DIR && type != DT_REG)
         return false;
-    if (*folder && entry->d_name[bytes - 1] != DIRECTORY_FOLDER_MARK)
+    if (folder && entry->d_name[bytes - 1] != DIRECTORY_FOLDER_MARK)
         return false;
-    if (*folder)
+    if (folder)
         bytes--; /* the mark becomes the slash */
     if (above + bytes + 2 > STORE_KEY_MAX || !directory_key_component(entry->d_name, bytes))
         return false;
     memcpy(key, folder_key, above);
     memcpy(key + above, entry->d_name, bytes);
-    if (*folder)
+    if (folder)
         key[above + bytes++] = '/';
     key[above + bytes] = '\0';
     return true;
@@ -135,9 +137,8 @@ static int select_entries(const struct job *job, const char *folder_key, const c
     errno = 0;
     for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
         char key[STORE_KEY_MAX];
-        bool folder;
-        if (entry_key(dir, entry, folder_key, key, &folder) && strcmp(key, cursor) > 0 &&
-            wanted(job->op, key, folder))
+        if (entry_key(dir, entry, folder_key, key) && strcmp(key, cursor) > 0 &&
+            wanted(job->op, key))
             selection_offer(selection, key);
         errno = 0;
     }

@@ -6,18 +6,6 @@
 
 #define SUPPORTED "file:///absolute/dir, file://relative/dir"
 
-static enum open_result open_file(const char *rest, const struct store_url_options *options,
-                                  struct live_loop *loop, struct store **store,
-                                  char error[STORE_ERROR_MAX])
-{
-    if (rest[0] == '\0') {
-        snprintf(error, STORE_ERROR_MAX, "file://: names no directory; write " SUPPORTED);
-        return OPEN_BAD_INPUT;
-    }
-    return directory_store_open(rest, options == NULL ? NULL : &options->directory, loop, store,
-                                error);
-}
-
 struct scheme {
     const char *prefix;
     enum open_result (*open)(const char *rest, const struct store_url_options *options,
@@ -25,18 +13,31 @@ struct scheme {
                              char error[STORE_ERROR_MAX]);
 };
 
+static enum open_result open_file(const char *rest, const struct store_url_options *options,
+                                  struct live_loop *loop, struct store **store,
+                                  char error[STORE_ERROR_MAX])
+{
+    return directory_store_open(rest, options == NULL ? NULL : &options->directory, loop, store,
+                                error);
+}
+
 static const struct scheme schemes[] = {
     {"file://", open_file},
 };
 
-enum open_result store_open_url(const char *url, const struct store_url_options *options,
-                                struct live_loop *loop, struct store **store,
-                                char error[STORE_ERROR_MAX])
+/* NULL: refused. *rest: what follows the scheme. */
+static const struct scheme *find_scheme(const char *url, const char **rest,
+                                        char error[STORE_ERROR_MAX])
 {
     for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
         size_t bytes = strlen(schemes[i].prefix);
-        if (strncmp(url, schemes[i].prefix, bytes) == 0)
-            return schemes[i].open(url + bytes, options, loop, store, error);
+        if (strncmp(url, schemes[i].prefix, bytes) != 0)
+            continue;
+        *rest = url + bytes;
+        if (**rest != '\0')
+            return &schemes[i];
+        snprintf(error, STORE_ERROR_MAX, "%s: names no directory; write " SUPPORTED, url);
+        return NULL;
     }
     const char *separator = strstr(url, "://");
     if (separator == NULL)
@@ -46,5 +47,20 @@ enum open_result store_open_url(const char *url, const struct store_url_options 
         snprintf(error, STORE_ERROR_MAX,
                  "\"%.80s\": there are no stores of the kind %.*s://; supported: " SUPPORTED, url,
                  (int)(separator - url < 32 ? separator - url : 32), url);
-    return OPEN_BAD_INPUT;
+    return NULL;
+}
+
+enum open_result store_url_check(const char *url, char error[STORE_ERROR_MAX])
+{
+    const char *rest;
+    return find_scheme(url, &rest, error) != NULL ? OPEN_OK : OPEN_BAD_INPUT;
+}
+
+enum open_result store_open_url(const char *url, const struct store_url_options *options,
+                                struct live_loop *loop, struct store **store,
+                                char error[STORE_ERROR_MAX])
+{
+    const char *rest;
+    const struct scheme *scheme = find_scheme(url, &rest, error);
+    return scheme != NULL ? scheme->open(rest, options, loop, store, error) : OPEN_BAD_INPUT;
 }

@@ -13,6 +13,9 @@ struct store_url_options {
     struct directory_options directory; /* for file:// */
 };
 
+/* What store_open_url refuses as OPEN_BAD_INPUT, without opening anything; else OPEN_OK. */
+MUST_USE enum open_result store_url_check(const char *url, char error[STORE_ERROR_MAX]);
+
 /* Blocks as the store's own open does; `options` may be NULL; the loop is borrowed. OPEN_BAD_INPUT:
  * not an address, or a scheme that is not supported; OPEN_FAILED: what the store's open says. */
 MUST_USE enum open_result store_open_url(const char *url, const struct store_url_options *options,
