@@ -41,8 +41,8 @@ enum cli_flag {
 
 struct cli {
     /* What the verb is. */
-    const char *usage; /* printed by --help: "usage: ..." and what it does */
-    unsigned flags;    /* of enum cli_flag */
+    const char *usage;   /* printed by --help: "usage: ..." and what it does */
+    unsigned flags;      /* of enum cli_flag */
     const char *operand; /* what the first operand is called; NULL: there need be none */
     int operands_min;
     int operands_max;

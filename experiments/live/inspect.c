@@ -216,6 +216,27 @@ static void read_chain(struct live_session *session, const struct inspect_option
         store_op_deinit(&reader.ops[i]);
 }
 
+/* What is no object is in no listing, but where the next version belongs no commit can pass it. */
+static void probe_next(struct live_session *session, struct inspection *inspection)
+{
+    uint64_t newest = inspection->version_count > 0
+                          ? inspection->versions[inspection->version_count - 1].version
+                          : MANIFEST_GENESIS_VERSION - 1;
+    if (newest == UINT64_MAX)
+        return;
+    struct store_op op;
+    store_op_init(&op);
+    op.verb = STORE_GET;
+    op.range_bytes = 1;
+    name_version(op.key, newest + 1);
+    live_session_do(session, session->bytes, &op);
+    if (op.outcome == STORE_FAILED)
+        inspection_problem(inspection, newest + 1, 0,
+                           "version %" PRIu64 ", the next one, can be neither made nor read: %s",
+                           newest + 1, live_session_error(&op));
+    store_op_deinit(&op);
+}
+
 /* ---- TGBs ---- */
 
 static void match_tgbs(struct inspection *inspection)
@@ -284,6 +305,7 @@ bool inspect_run(struct live_session *session, const struct inspect_options *opt
     apply_floor(inspection);
     check_dense(inspection);
     read_chain(session, options, inspection);
+    probe_next(session, inspection);
     match_tgbs(inspection);
     if (options->deep)
         inspect_payload(session, options, inspection);

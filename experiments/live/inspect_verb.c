@@ -38,8 +38,7 @@ static int inspect(const struct cli *cli)
     }
     if (empty)
         cli_error(CLI_FAILED,
-                  "%s holds no chain; give the folder of one run, as lakestream live "
-                  "printed it",
+                  "%s holds no chain; give the folder of one run, as lakestream live printed it",
                   url);
     inspection_deinit(&inspection);
     live_session_close(&session);
@@ -54,7 +53,21 @@ int inspect_main(int argc, char **argv)
             "Reads the chain of one run, for example file://out/live/local/..., checks every\n"
             "version, every producer's stream and that every TGB is there, and shows them.\n"
             "Changes nothing; a run may be in progress. Exit status: 0 no problem, 1 problems\n"
-            "found or nothing there, 2 usage.",
+            "found or nothing there, 2 usage.\n\n"
+            "producers:    one line each, as the newest version that could be read has it\n"
+            "  epoch        which life of the producer, from 1; a restart takes the next one\n"
+            "  incarnation  random name of that life, its first 4 bytes\n"
+            "  commits      versions that it made\n"
+            "  batches      its batches (TGBs) that versions hold\n"
+            "  sequence     number of its newest committed batch, from 1\n"
+            "  offset       bytes of its stream up to the end of that batch\n"
+            "  gaps, duplicates   batches that are missing, or there twice: must be 0\n"
+            "versions:     the newest ones; '-' where nobody made it or it cannot be read\n"
+            "  bytes        of the manifest\n"
+            "  author, epoch, incarnation   the producer that committed it, and its life\n"
+            "  batches      that it added\n"
+            "  live         batches that it lists\n"
+            "  first_step   number of the first of these in the order of the chain",
         .flags = CLI_JSON | CLI_VERSIONS | CLI_DEEP,
         .operand = "STORE",
         .operands_min = 1,

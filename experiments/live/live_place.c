@@ -267,26 +267,24 @@ static enum open_result check_agreement(const struct live_place_options *options
     return OPEN_OK;
 }
 
-enum open_result live_place_resume(const struct live_place_options *options, const char *url,
-                                   char error[LIVE_PLACE_TEXT_MAX])
+/* On OPEN_OK *marker is the caller's reference. */
+static enum open_result read_marker(const char *url, json_t **marker,
+                                    char error[LIVE_PLACE_TEXT_MAX])
 {
-    struct live_session_options open_options = session_options(&options->arm->config);
+    /* What is not there is not to be made. */
+    struct live_session_options options = {.access = DIRECTORY_READ, .workers = 1};
     struct live_session session;
     char reason[STORE_ERROR_MAX] = "";
-    open_options.access = DIRECTORY_READ; /* what is not there is not to be made */
-    enum open_result result = live_session_open(url, &open_options, &session, reason);
+    enum open_result result = live_session_open(url, &options, &session, reason);
     if (result != OPEN_OK) {
         snprintf(error, LIVE_PLACE_TEXT_MAX, "%s", reason);
         return result;
     }
-    json_t *marker = NULL;
-    enum live_marker found = live_marker_read(&session, &marker, reason);
+    enum live_marker found = live_marker_read(&session, marker, reason);
     live_session_close(&session);
     switch (found) {
     case LIVE_MARKER_FOUND:
-        result = check_agreement(options, url, marker, error);
-        json_decref(marker);
-        return result;
+        return OPEN_OK;
     case LIVE_MARKER_MISSING:
         snprintf(error, LIVE_PLACE_TEXT_MAX,
                  "%s holds no run to go on with: there is no %s; give the folder of one run, as "
@@ -299,4 +297,45 @@ enum open_result live_place_resume(const struct live_place_options *options, con
     }
     snprintf(error, LIVE_PLACE_TEXT_MAX, "%s: %s", url, reason);
     return OPEN_FAILED;
+}
+
+/* Cut to the capacity; what could move a cursor becomes '?'. */
+static void copy_harmless(char *copy, size_t capacity, const char *text)
+{
+    snprintf(copy, capacity, "%s", text != NULL ? text : "");
+    for (; *copy != '\0'; copy++)
+        if ((unsigned char)*copy < 0x20 || *copy == 0x7f)
+            *copy = '?';
+}
+
+enum open_result live_place_identify(const char *url, struct live_identity *identity,
+                                     char error[LIVE_PLACE_TEXT_MAX])
+{
+    json_t *marker = NULL;
+    enum open_result result = read_marker(url, &marker, error);
+    *identity = (struct live_identity){0};
+    if (result != OPEN_OK)
+        return result;
+    const json_t *seed = json_object_get(marker, "seed");
+    const char *arm = json_string_value(json_object_get(marker, "arm"));
+    if (arm != NULL && json_is_integer(seed) && json_integer_value(seed) >= 0) {
+        copy_harmless(identity->experiment, sizeof(identity->experiment),
+                      json_string_value(json_object_get(marker, "experiment")));
+        copy_harmless(identity->arm, sizeof(identity->arm), arm);
+        identity->seed = (uint64_t)json_integer_value(seed);
+    }
+    json_decref(marker);
+    return OPEN_OK;
+}
+
+enum open_result live_place_resume(const struct live_place_options *options, const char *url,
+                                   char error[LIVE_PLACE_TEXT_MAX])
+{
+    json_t *marker = NULL;
+    enum open_result result = read_marker(url, &marker, error);
+    if (result != OPEN_OK)
+        return result;
+    result = check_agreement(options, url, marker, error);
+    json_decref(marker);
+    return result;
 }

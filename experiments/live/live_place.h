@@ -28,6 +28,17 @@ struct live_place_options {
 MUST_USE enum open_result live_place_claim(const struct live_place_options *options,
                                            char url[LIVE_URL_MAX], char error[LIVE_PLACE_TEXT_MAX]);
 
+/* Which run a marker names; from outside, but harmless for a terminal. */
+struct live_identity {
+    char experiment[CONFIG_NAME_MAX]; /* empty: the marker does not say */
+    char arm[2 * CONFIG_NAME_MAX];
+    uint64_t seed;
+};
+
+/* Reads which run the prefix holds. */
+MUST_USE enum open_result live_place_identify(const char *url, struct live_identity *identity,
+                                              char error[LIVE_PLACE_TEXT_MAX]);
+
 /* Checks that the prefix holds a run that this config can go on with. */
 MUST_USE enum open_result live_place_resume(const struct live_place_options *options,
                                             const char *url, char error[LIVE_PLACE_TEXT_MAX]);

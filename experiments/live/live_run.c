@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "experiments/live/live_child.h"
 #include "experiments/trials/recorder_config.h"
@@ -20,6 +21,7 @@
 /* Beyond what a producer takes to end by itself it hangs, and is killed. */
 #define KILL_AFTER_NS (LIVE_DRAIN_NS + 15 * NS_PER_S)
 #define DESCRIPTORS_SPARE 64
+#define PIDS_SHOWN 64
 
 struct live_supervisor {
     const struct live_run_options *options;
@@ -127,6 +129,18 @@ static void tell_start(struct live_supervisor *live, struct live_child *child)
     (void)live_wire_send(child->fd, &message); /* if it is gone, a hang-up follows */
 }
 
+/* Which process is whose, so that one can be looked at, or killed. */
+static void say_processes(struct live_supervisor *live)
+{
+    char pids[PIDS_SHOWN * 12 + 8] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < live->count && i < PIDS_SHOWN; i++)
+        used +=
+            (size_t)snprintf(pids + used, sizeof(pids) - used, " %d", (int)live->children[i].pid);
+    say(live, "producers 0-%u: pids%s%s; their parent is %d", live->count - 1, pids,
+        live->count > PIDS_SHOWN ? " ..." : "", (int)getpid());
+}
+
 /* The barrier: the run starts when the last producer is ready, at that producer's now. */
 static void on_ready(struct live_supervisor *live, struct live_child *child, int64_t now_ns)
 {
@@ -146,6 +160,7 @@ static void on_ready(struct live_supervisor *live, struct live_child *child, int
     live->started_mono_ns = progress_now_ns();
     live->kill_at_ns = live->started_mono_ns + config->run.duration_ns + KILL_AFTER_NS;
     live->recorder = recorder_of(config, now_ns);
+    say_processes(live);
     for (uint32_t i = 0; i < live->count; i++)
         tell_start(live, &live->children[i]);
 }

@@ -6,6 +6,7 @@
 
 #include "build_info.h"
 #include "experiments/cli.h"
+#include "experiments/config/options.h"
 #include "experiments/live/live_place.h"
 #include "experiments/live/live_run.h"
 #include "experiments/trials/arm_record.h"
@@ -32,11 +33,14 @@ struct live_sweep {
 static int check_arm(const struct live_sweep *sweep, const struct arm *arm)
 {
     const struct config *config = &arm->config;
+    char error[STORE_ERROR_MAX];
     if (config->live.store[0] == '\0' && sweep->cli->resume == NULL)
         return cli_error(CLI_USAGE,
                          "%s: live.store is not set, so where to commit is unknown; give --store "
                          "file://DIR, or set it in the file",
                          sweep->cli->operands[0]);
+    if (sweep->cli->resume == NULL && store_url_check(config->live.store, error) != OPEN_OK)
+        return cli_error(CLI_USAGE, "arm %s: live.store: %s", arm->name, error);
     if (config->workload.producers > LIVE_PRODUCERS_MAX)
         return cli_error(CLI_USAGE,
                          "arm %s: workload.producers is %llu; one machine runs at most %d "
@@ -70,6 +74,51 @@ static int check(const struct live_sweep *sweep)
     return CLI_DONE;
 }
 
+static struct arm *find_arm(const struct experiment *experiment, const char *name)
+{
+    for (size_t i = 0; i < experiment->arm_count; i++)
+        if (strcmp(experiment->arms[i].name, name) == 0)
+            return &experiment->arms[i];
+    return NULL;
+}
+
+/* --resume goes on with the very run that made the folder: its arm and seed, which must be among
+ * those asked for. A marker that does not say leaves the choice to the flags. */
+static int choose_resumed(const struct cli *cli, struct experiment *experiment)
+{
+    struct live_identity run;
+    char error[LIVE_PLACE_TEXT_MAX];
+    enum open_result result = live_place_identify(cli->resume, &run, error);
+    if (result != OPEN_OK)
+        return cli_error(result == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
+    if (run.experiment[0] == '\0')
+        return CLI_DONE;
+    if (strcmp(run.experiment, experiment->name) != 0)
+        return cli_error(CLI_USAGE,
+                         "--resume: %s is a run of the experiment %s, but %s is %s; give that "
+                         "experiment's config",
+                         cli->resume, run.experiment, cli->operands[0], experiment->name);
+    struct arm *arm = find_arm(experiment, run.arm);
+    if (arm == NULL)
+        return cli_error(CLI_USAGE,
+                         "--resume: %s is a run of the arm %s, which is not among those asked for; "
+                         "leave --arm out, or give that run's config and --set",
+                         cli->resume, run.arm);
+    struct config *config = &arm->config;
+    bool asked = config->origins[option_index(option_find("seed"))].kind == ORIGIN_SET;
+    if (asked && (run.seed < config->seed || run.seed - config->seed >= config->seeds))
+        return cli_error(CLI_USAGE,
+                         "--resume: %s is the run of seed %llu, which is not among those asked "
+                         "for; leave --set seed out",
+                         cli->resume, (unsigned long long)run.seed);
+    config->seed = run.seed;
+    config->seeds = 1;
+    if (arm != experiment->arms)
+        experiment->arms[0] = *arm;
+    experiment->arm_count = 1;
+    return CLI_DONE;
+}
+
 static struct results_run describe(const struct live_sweep *sweep, const struct live_task *task,
                                    const struct arm_record *record, const char *started)
 {
@@ -90,6 +139,17 @@ static struct results_run describe(const struct live_sweep *sweep, const struct 
     };
 }
 
+/* The rows that this command replaces. */
+static void say_replaced(const struct live_sweep *sweep, size_t replaced)
+{
+    if (replaced > 0)
+        cli_error(CLI_DONE,
+                  "%zu of %zu runs %s in %s already: run again, and the rows replaced; --missing "
+                  "leaves %s out",
+                  replaced, sweep->task_count, replaced == 1 ? "is" : "are", sweep->cli->db,
+                  replaced == 1 ? "it" : "them");
+}
+
 /* Fills the tasks; with --missing without those that the database holds. The database is opened to
  * write, so that a read-only one is found before hours of work, and closed: no connection may pass
  * a fork. */
@@ -102,6 +162,7 @@ static int plan(struct live_sweep *sweep)
     if (results_open(sweep->cli->db, RESULTS_WRITE, &db, message) != RESULTS_OK)
         return cli_error(CLI_FAILED, "%s", message);
     enum results_error error = RESULTS_OK;
+    size_t replaced = 0;
     sweep->tasks = calloc(count_runs(sweep->experiment), sizeof(*sweep->tasks));
     assert(sweep->tasks != NULL);
     for (size_t i = 0; i < sweep->experiment->arm_count && error == RESULTS_OK; i++) {
@@ -112,15 +173,18 @@ static int plan(struct live_sweep *sweep)
             struct live_task task = {.arm = arm, .seed = arm->config.seed + j};
             struct results_run run = describe(sweep, &task, &record, "");
             bool has = false;
-            if (sweep->cli->missing)
-                error = results_has(db, &run, &has, message);
-            if (!has)
+            error = results_has(db, &run, &has, message);
+            if (!has || !sweep->cli->missing)
                 sweep->tasks[sweep->task_count++] = task;
+            replaced += has && !sweep->cli->missing;
         }
         arm_record_deinit(&record);
     }
     results_close(db);
-    return error == RESULTS_OK ? CLI_DONE : cli_error(CLI_FAILED, "%s", message);
+    if (error != RESULTS_OK)
+        return cli_error(CLI_FAILED, "%s", message);
+    say_replaced(sweep, replaced);
+    return CLI_DONE;
 }
 
 /* ---- one run ---- */
@@ -148,24 +212,32 @@ static int keep(struct live_sweep *sweep, const struct live_task *task, const ch
                      sweep->url);
 }
 
-/* What was reached, and how to go on. One line. */
-static void say_unfinished(const struct live_sweep *sweep, const struct live_task *task,
-                           const struct live_report *report, const char *what)
+/* The command that was given, for this sweep's other runs. The caller frees it. */
+static char *others_command(const struct live_sweep *sweep)
 {
-    char done[96] = "";
-    char choose[2 * CONFIG_NAME_MAX + 64] = "";
-    if (sweep->task_count > 1) {
-        snprintf(done, sizeof(done), "; %zu of %zu runs are in %.40s (the others: --missing)",
-                 sweep->done, sweep->task_count, sweep->cli->db);
-        snprintf(choose, sizeof(choose), " --arm %s --seeds 1 --set seed=%llu", task->arm->name,
-                 (unsigned long long)task->seed);
-    }
+    return cli_command(sweep->cli, CLI_RESUME | CLI_MISSING);
+}
+
+/* What was reached, and how to go on. One line each. */
+static void say_unfinished(const struct live_sweep *sweep, const struct live_report *report,
+                           const char *what)
+{
     cli_error(CLI_FAILED,
               "%s after %.1f s: %llu batches (%.1f MB) by %llu commits are in the chain %s, which "
-              "is valid; this run is not in the database%s; to go on with it add%s --resume %s",
+              "is valid; this run is not in the database",
               what, report->wall_s, (unsigned long long)report->batches,
-              (double)report->bytes / 1e6, (unsigned long long)report->won, sweep->url, done,
-              choose, sweep->url);
+              (double)report->bytes / 1e6, (unsigned long long)report->won, sweep->url);
+    char *same = cli_command(sweep->cli, CLI_STORE | CLI_RESUME | CLI_MISSING);
+    fprintf(stderr, "to go on with it: %s --resume ", same);
+    cli_print_quoted(stderr, sweep->url);
+    fprintf(stderr, "\n");
+    free(same);
+    if (sweep->task_count > 1) {
+        char *others = others_command(sweep);
+        fprintf(stderr, "%zu of %zu runs are in %s; for the others: %s --missing\n", sweep->done,
+                sweep->task_count, sweep->cli->db, others);
+        free(others);
+    }
 }
 
 static int64_t later_ns(const struct live_sweep *sweep, size_t index)
@@ -231,15 +303,15 @@ static int run_task(struct live_sweep *sweep, size_t index)
         break;
     case LIVE_FAILED:
         cli_error(CLI_FAILED, "%s", report.text);
-        say_unfinished(sweep, task, &report, "failed");
+        say_unfinished(sweep, &report, "failed");
         status = CLI_FAILED;
         break;
     case LIVE_INTERRUPTED:
-        say_unfinished(sweep, task, &report, "stopped as asked");
+        say_unfinished(sweep, &report, "stopped as asked");
         status = CLI_FAILED;
         break;
     case LIVE_KILLED:
-        say_unfinished(sweep, task, &report, "killed");
+        say_unfinished(sweep, &report, "killed");
         status = 130;
         break;
     }
@@ -249,6 +321,25 @@ static int run_task(struct live_sweep *sweep, size_t index)
 
 /* ---- all runs ---- */
 
+static void say_chain(const struct live_sweep *sweep)
+{
+    fprintf(stderr, "its chain: ");
+    cli_print_quoted(stderr, cli_program());
+    fprintf(stderr, " inspect ");
+    cli_print_quoted(stderr, sweep->url);
+    fprintf(stderr, "\n");
+}
+
+static int say_stopped(const struct live_sweep *sweep)
+{
+    char *others = others_command(sweep);
+    cli_error(CLI_FAILED,
+              "stopped as asked: %zu of %zu runs are in %s; for the others: %s --missing",
+              sweep->done, sweep->task_count, sweep->cli->db, others);
+    free(others);
+    return CLI_FAILED;
+}
+
 static int run_all(struct live_sweep *sweep)
 {
     int status = CLI_DONE;
@@ -257,22 +348,21 @@ static int run_all(struct live_sweep *sweep)
     for (size_t i = 0; i < sweep->task_count && status == CLI_DONE; i++) {
         status = run_task(sweep, i);
         if (status == CLI_DONE)
-            fprintf(stderr, "its chain: lakestream inspect %s\n", sweep->url);
+            say_chain(sweep);
         if (status == CLI_DONE && i + 1 < sweep->task_count &&
             live_signals_take(&sweep->signals) > 0)
-            status = cli_error(CLI_FAILED,
-                               "stopped as asked: %zu of %zu runs are in %s; for the others add "
-                               "--missing",
-                               sweep->done, sweep->task_count, sweep->cli->db);
+            status = say_stopped(sweep);
     }
     live_signals_close(&sweep->signals);
     return status;
 }
 
-static int run_live(const struct cli *cli, const struct experiment *experiment)
+static int run_live(const struct cli *cli, struct experiment *experiment)
 {
     struct live_sweep sweep = {.cli = cli, .experiment = experiment};
-    int status = check(&sweep);
+    int status = cli->resume != NULL ? choose_resumed(cli, experiment) : CLI_DONE;
+    if (status == CLI_DONE)
+        status = check(&sweep);
     if (status == CLI_DONE)
         status = plan(&sweep);
     if (status == CLI_DONE && sweep.task_count == 0)
@@ -292,7 +382,8 @@ int live_main(int argc, char **argv)
             "each producer is a process that makes bytes, uploads them and commits to the store\n"
             "live.store, for run.duration of real time. Every run gets a folder of its own there.\n"
             "The results go into the same database as simulated ones. Ctrl-C ends a run cleanly;\n"
-            "its chain stays valid and can be gone on with by --resume.",
+            "its chain stays valid and can be gone on with by --resume, which takes the arm and\n"
+            "the seed from that run.",
         .flags = CLI_SET | CLI_SEEDS | CLI_DB | CLI_JSON | CLI_PRINT_CONFIG | CLI_ARM | CLI_STORE |
                  CLI_RESUME | CLI_MISSING,
         .operand = "CONFIG",

@@ -223,6 +223,15 @@ static void version_path(const struct ground *ground, unsigned long long version
     live_path(path, ground->folder, "manifest+/%020llu", version);
 }
 
+/* The path of the version that is not there yet. */
+static void next_version_path(const struct ground *ground, char path[LIVE_PATH_MAX])
+{
+    unsigned long long version = 1;
+    do {
+        version_path(ground, version++, path);
+    } while (access(path, F_OK) == 0);
+}
+
 /* The path of some producer's first TGB. */
 static void first_tgb_path(const struct ground *ground, char path[LIVE_PATH_MAX])
 {
@@ -296,6 +305,13 @@ static void damaged_versions_are_named(void)
     size_t size;
     ground_open(&ground);
     expect(&ground, "--deep", NULL);
+    next_version_path(&ground, path);
+    mkdir(path, 0777);
+    expect(&ground, NULL, "the next one, can be neither made nor read");
+    rmdir(path);
+    CU_ASSERT_EQUAL(mkfifo(path, 0666), 0);
+    expect(&ground, NULL, "the next one, can be neither made nor read");
+    unlink(path);
     version_path(&ground, 5, path);
     char *bytes = save(path, &size);
     cut(path, (off_t)size / 2);

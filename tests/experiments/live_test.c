@@ -113,7 +113,8 @@ static void eight_producers_make_a_dense_chain(void)
     json_t *report = check_chain(&live, 8);
     CU_ASSERT_EQUAL(epochs(report), 8);
     CU_ASSERT_EQUAL(live_rows(live.scratch), 1);
-    CU_ASSERT_EQUAL(live_count_in(live.process.err, "lakestream inspect file://"), 1);
+    CU_ASSERT_EQUAL(live_count_in(live.process.err, " inspect file://"), 1);
+    CU_ASSERT_EQUAL(live_count_in(live.process.err, "producers 0-7: pids "), 1);
     CU_ASSERT(live_count_in(live.process.out, "committed_mb_s") > 0);
     json_decref(report);
     case_close(&live);
@@ -390,6 +391,7 @@ static void bad_requests_are_usage_errors(void)
     case_open(&live, 2, 500, "");
     const char *const bad[][3] = {
         {"--store", "gopher://x", "gopher"},
+        {"--store", "file://", "names no directory"},
         {"--set", "live.store=", "live.store"},
         {"--set", "workload.producers=50000", "at most"},
         {"--resume", "nothing", "not a store's address"},
@@ -421,6 +423,31 @@ static void another_entry_size_is_refused_on_resume(void)
     case_close(&live);
 }
 
+/* A chain of seed 77 is gone on with as that, or not at all. */
+static void a_resumed_run_keeps_its_seed(void)
+{
+    struct live_case live;
+    char url[LIVE_PATH_MAX];
+    case_open(&live, 2, 500, "seed: 77\n");
+    start(&live, NULL);
+    CU_ASSERT_EQUAL(finish(&live), 0);
+    CU_ASSERT_TRUE_FATAL(live_run_url(live.scratch, "fixed", url));
+    live_write_config(live.scratch, 2, 500, "");
+    struct live_process_options options = {
+        .scratch = live.scratch,
+        .name = "other",
+        .arguments = {"live", live.config, "--db", live.db, "--resume", url, "--set", "seed=3"},
+    };
+    CU_ASSERT_EQUAL(live_process_run(&live.process, &options), 2);
+    CU_ASSERT_EQUAL(live_count_in(live.process.err, "the run of seed 77"), 1);
+    start(&live, url);
+    CU_ASSERT_EQUAL(finish(&live), 0);
+    CU_ASSERT_EQUAL(live_count_in(live.process.err, "probe/fixed seed 77: 2 producers"), 1);
+    CU_ASSERT_EQUAL(live_count_in(live.process.err, "rows replaced"), 1);
+    CU_ASSERT_EQUAL(live_rows(live.scratch), 1);
+    case_close(&live);
+}
+
 const struct harness_test live_tests[] = {
     HARNESS_TEST(eight_producers_make_a_dense_chain),
     HARNESS_TEST(sigint_ends_cleanly_and_resumes),
@@ -435,5 +462,6 @@ const struct harness_test live_tests[] = {
     HARNESS_TEST(a_full_disk_is_said_once),
     HARNESS_TEST(bad_requests_are_usage_errors),
     HARNESS_TEST(another_entry_size_is_refused_on_resume),
+    HARNESS_TEST(a_resumed_run_keeps_its_seed),
     {0},
 };
