@@ -14,7 +14,7 @@ mkdir -p out/soak
 passed=0 failed=0
 broken=()
 
-# run NAME COMMAND...: a line before and after; the log is out/soak/NAME.
+# run NAME COMMAND...: a line before and after; the log is out/soak/NAME. Returns what came of it.
 run() {
 	local name=$1 began=$SECONDS
 	shift
@@ -22,16 +22,18 @@ run() {
 	if "$@" >"out/soak/$name" 2>&1; then
 		passed=$((passed + 1))
 		printf '   ok, %d s\n' $((SECONDS - began))
+		return 0
 	else
 		failed=$((failed + 1))
 		broken+=("$name")
 		printf '   FAILED after %d s; out/soak/%s ends:\n' $((SECONDS - began)) "$name"
 		grep -vE '^[[:space:]]*$' "out/soak/$name" | tail -15 | sed 's/^/     /'
+		return 1
 	fi
 }
 
 fuzz() {
-	run fuzz-build make build-fuzz-program
+	run fuzz-build make build-fuzz-program || return
 	local each count
 	count=$(build-fuzz/test-fuzz --list | wc -l)
 	each=$((2 * seconds / count))
@@ -47,7 +49,7 @@ model() {
 sanitized() {
 	local name=$1 sanitize=$2 program
 	shift 2
-	run "$name-build" make check-build BUILD="build-$name" OPT=-O1 SANITIZE="$sanitize"
+	run "$name-build" make check-build BUILD="build-$name" OPT=-O1 SANITIZE="$sanitize" || return
 	for program in "$@"; do
 		LAKESTREAM=build-$name/lakestream run "$name-$program" \
 			timeout 1800 "build-$name/test-$program"
@@ -77,7 +79,7 @@ swarm() {
 valgrind() {
 	local check=(valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
 		--trace-children=no)
-	run valgrind-build make check-build
+	run valgrind-build make check-build || return
 	run valgrind-core timeout 3600 "${check[@]}" build/test-core
 	run valgrind-sim timeout 3600 "${check[@]}" build/test-sim
 	run valgrind-backend timeout 3600 "${check[@]}" build/test-backend

@@ -52,7 +52,9 @@ static void run_mutation(struct replay *replay, const uint8_t *data, size_t size
     for (size_t i = 0; i < count && size > 0; i++) {
         uint64_t draw = random_next(&replay->random);
         uint8_t *at = &mutated[(draw >> 16) % size];
-        *at = draw & 1 ? (uint8_t)(draw >> 8) : (uint8_t)(*at ^ (1 << (draw >> 8) % 8));
+        uint8_t drawn = (uint8_t)(draw >> 8);
+        uint8_t flipped = (uint8_t)(*at ^ (1U << drawn % 8));
+        *at = draw & 1 ? drawn : flipped;
     }
     run_copy(replay, mutated, size);
 }
