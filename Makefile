@@ -81,7 +81,7 @@ TEST_SUPPORT := $(BUILD)/libtest-support.a
 
 .PHONY: help deps build test reproduce bench install lint format assumed clean FORCE
 .PHONY: fuzz corpus soak build-fuzz-program test-fuzz
-.PHONY: model check-build $(LAYERS) $(LAYERS:%=test-%)
+.PHONY: model swarm check-build $(LAYERS) $(LAYERS:%=test-%)
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z].*:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -96,11 +96,15 @@ build: $(PROGRAM) ## Build the program, build/lakestream
 test: deps ## Install what is missing, build, run lint and all tests
 	@$(MAKE) check-build
 	@tools/run_tests.sh tools/lint.sh tests/lint/run.sh 'tests/core_symbols.sh $(BUILD)' \
-		'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' $(TEST_PROGRAMS)
+		'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' \
+		'tests/planted/run.sh $(BUILD)' $(TEST_PROGRAMS)
 
 reproduce: deps ## Install what is missing, build, simulate, draw (FIGURES='...' for some)
 	@$(MAKE) build
 	@$(PROGRAM) reproduce $(FIGURES)
+
+swarm: build ## Run random worlds with faults, under checkers (SEEDS=10000)
+	@$(PROGRAM) swarm --seeds $(or $(SEEDS),10000)
 
 model: ## Search small worlds exhaustively with the real commit machines (10 minutes)
 	@tests/model/run.sh $(BUILD) 120 quick pair probe zombies incarnations crashes

@@ -61,6 +61,14 @@ void report_checker_version(struct report_checker *report, const struct checked_
     if (manifest->version == MANIFEST_GENESIS_VERSION || author->producer >= REPORT_PRODUCERS_MAX)
         return;
     struct committed_stream *stream = &report->streams[author->producer];
+    const struct producer_state *state = manifest_state_find(manifest, author->producer);
+    if (state != NULL && state->last_commit_ns < stream->commit_ns)
+        violations_add(report->violations, checked->now_ns, checked->actor,
+                       "report: version %" PRIu64 " puts producer %" PRIu32
+                       "'s commit time back from %" PRId64 " to %" PRId64 " ns",
+                       manifest->version, author->producer, stream->commit_ns,
+                       state->last_commit_ns);
+    stream->commit_ns = state != NULL ? state->last_commit_ns : 0;
     stream->epoch = author->epoch;
     stream->incarnation = author->incarnation;
     for (uint32_t i = 0; i < report->life_count; i++)

@@ -3,7 +3,7 @@
  *
  *   report  an attempt is won if and only if a living version of its incarnation came of it; a
  * batch is called visible once, in order, and the chain holds that very batch of that incarnation;
- * who ends as fenced was fenced
+ * who ends as fenced was fenced; a producer's commit time never falls
  *   key     one batch of one incarnation has one key and one size, however often it is sent
  *
  * A version is living if it was created above the floor: the chain checker says which are. */
@@ -27,6 +27,7 @@ struct committed_stream {
     size_t capacity;
     uint32_t epoch;
     struct incarnation incarnation; /* that holds the epoch */
+    int64_t commit_ns;              /* of the newest version */
 };
 
 struct sent_batch {

@@ -78,8 +78,8 @@ static void draw_storms(struct swarm_config *config, struct random_stream *rando
                                                      others[draw_count(random, 0, 3)]};
     for (size_t i = 0; i < FAULT_STORMS_MAX; i++) {
         bool creates = kinds[i] == FAULT_BUSY || kinds[i] == FAULT_LATE;
-        bool comes = random_unit(random) < (creates ? 0.5 : 0.25);
-        int64_t longest_ns = swarm_draw_ns(random, (double)units(config, creates ? 40 : 5),
+        bool comes = random_unit(random) < (creates ? 0.6 : 0.25);
+        int64_t longest_ns = swarm_draw_ns(random, (double)units(config, creates ? 60 : 5),
                                            (double)units(config, creates ? 400 : 60));
         int64_t period_ns = (int64_t)((double)longest_ns * draw_magnitude(random, 1.5, 8));
         double probability = random_unit(random) < 0.5 ? 1.0 : draw_between(random, 0.3, 1);
@@ -94,6 +94,23 @@ static void draw_storms(struct swarm_config *config, struct random_stream *rando
     }
 }
 
+/* In some worlds two kinds do everything, at the beginning of a chain too. */
+static bool draw_focus(struct random_stream *random, double weights[FAULT_KIND_COUNT],
+                       double *total)
+{
+    bool focused = random_unit(random) < 0.5;
+    uint32_t kinds[2];
+    for (size_t i = 0; i < 2; i++)
+        kinds[i] = draw_count(random, FAULT_NONE + 1, FAULT_KIND_COUNT - 1);
+    double strength = draw_between(random, 0.3, 0.7);
+    if (!focused)
+        return false;
+    for (uint32_t kind = 0; kind < FAULT_KIND_COUNT; kind++)
+        weights[kind] = kind == kinds[0] || kind == kinds[1] ? 1.0 : 0.0;
+    *total = strength;
+    return true;
+}
+
 static void draw_plan(struct swarm_config *config)
 {
     struct random_stream random = random_stream_make(config->limits.seed ^ PLAN_DOMAIN, 0);
@@ -105,10 +122,18 @@ static void draw_plan(struct swarm_config *config)
     for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
         double weight = random_unit(&random);
         weights[kind] = random_unit(&random) < share ? weight : 0.0;
-        sum += weights[kind];
     }
+    /* What hits creates alone would be rare beside what hits everything. */
+    weights[FAULT_ERROR_APPLIED] *= 2.0;
+    weights[FAULT_THROTTLED_APPLIED] *= 2.0;
+    bool focused = draw_focus(&random, weights, &total);
+    for (int kind = 0; kind < FAULT_KIND_COUNT; kind++)
+        sum += weights[kind];
     for (size_t verb = 0; verb < STORE_VERB_COUNT; verb++) {
-        double factor = verb == STORE_PUT_IF_ABSENT ? 1.0 : draw_between(&random, 0.0, 1.0);
+        /* Creates are few, and what can happen to them is most of it. */
+        double factor = focused ? 1.0 : draw_between(&random, 0.0, 1.0);
+        if (verb == STORE_PUT_IF_ABSENT)
+            factor = draw_between(&random, 1.0, 1.4);
         for (uint32_t kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT && sum > 0.0; kind++)
             if (allowed(config, kind) &&
                 fault_kind_hits((enum fault_kind)kind, (enum store_verb)verb))
@@ -116,9 +141,9 @@ static void draw_plan(struct swarm_config *config)
     }
     plan->timeout_ns = swarm_draw_ns(&random, (double)units(config, 1), (double)units(config, 20));
     plan->delay_ns = swarm_draw_ns(&random, (double)units(config, 1), (double)units(config, 50));
-    plan->late_min_ns = units(config, 0.2);
+    plan->late_min_ns = plan->timeout_ns / 2;
     plan->late_max_ns =
-        swarm_draw_ns(&random, (double)units(config, 4), (double)units(config, 2000));
+        swarm_draw_ns(&random, (double)plan->timeout_ns, (double)units(config, 2000));
     draw_storms(config, &random);
 }
 
@@ -142,11 +167,12 @@ void swarm_config_draw(struct swarm_config *config, const struct swarm_limits *l
     struct random_stream random = random_stream_make(limits->seed ^ WORLD_DOMAIN, 0);
     *config = (struct swarm_config){.limits = *limits};
     config->unit_ns = swarm_draw_ns(&random, 0.2 * NS_PER_MS, 4.0 * NS_PER_S);
-    config->producers = at_most(draw_count(&random, 1, SWARM_PRODUCERS_MAX), limits->producers);
+    uint32_t most = draw_count(&random, 0, 3) == 0 ? 2 : SWARM_PRODUCERS_MAX;
+    config->producers = at_most(draw_count(&random, 1, most), limits->producers);
     config->reclaimers = at_most(draw_count(&random, 0, SWARM_RECLAIMERS_MAX), limits->reclaimers);
     config->entry_bytes = draw_count(&random, 0, 1) ? MANIFEST_ENTRY_BYTES_MIN : 160;
     config->bytes = draw_count(&random, 0, 2) == 0;
-    double length = draw_magnitude(&random, 60, 1500) * (double)limits->percent / 100.0;
+    double length = draw_magnitude(&random, 100, 5000) * (double)limits->percent / 100.0;
     config->phase1_ns = units(config, length);
     config->bound_ns = units(config, 60000);
     config->behind = draw_count(&random, 0, 4);
@@ -193,7 +219,7 @@ void swarm_config_producer(const struct swarm_config *config, uint32_t producer,
                    .incarnation = random_incarnation(&random),
                    .find = lists ? COMMIT_FIND_LIST : COMMIT_FIND_PROBE,
                    .active_versions = draw_count(&random, 1, 200),
-                   .retry_ns = units(config, draw_magnitude(&random, 0.2, 2)),
+                   .retry_ns = units(config, draw_magnitude(&random, 0.1, 1)),
                    .retry_max_ns = units(config, draw_magnitude(&random, 20, 40))},
         .mode = runs_inline ? PRODUCER_INLINE : PRODUCER_BACKGROUND,
         .first_gap_ns = units(config, draw_magnitude(&random, 0.1, 20)),

@@ -2,7 +2,7 @@
  *
  * Branches are told from outside, by what the commit machine was doing before an answer and what it
  * does next, so that the core counts nothing for its tests' sake. A fault meets a branch if it hit
- * the same attempt or the one before it. */
+ * the same attempt or one of the two before it. */
 #ifndef SIM_SWARM_COVERAGE_H
 #define SIM_SWARM_COVERAGE_H
 

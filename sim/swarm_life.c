@@ -12,6 +12,12 @@
 
 /* ---- hosts ---- */
 
+/* That met the attempt in progress. */
+static uint32_t all_faults(const struct swarm_life *life)
+{
+    return life->faults_ever | life->faults_now | life->faults_before[0] | life->faults_before[1];
+}
+
 static void on_fault(void *context, enum fault_moment moment, enum fault_kind kind,
                      const struct store_op *op)
 {
@@ -22,8 +28,7 @@ static void on_fault(void *context, enum fault_moment moment, enum fault_kind ki
         return;
     struct swarm_life *life = &swarm->lives[host->actor];
     branch_probe_next(&life->probe, &driver_producer(life->driver)->commit, NEXT_SUBMITS,
-                      life->faults_ever | life->faults_now | life->faults_before,
-                      &swarm->result->coverage);
+                      all_faults(life), &swarm->result->coverage);
     if (kind != FAULT_NONE)
         life->faults_now |= UINT32_C(1) << kind;
 }
@@ -103,7 +108,7 @@ static int64_t now_of(const struct swarm_life *life)
 static void look(struct swarm_life *life, enum branch_next next)
 {
     struct swarm *swarm = life->host.swarm;
-    uint32_t faults = life->faults_ever | life->faults_now | life->faults_before;
+    uint32_t faults = all_faults(life);
     branch_probe_next(&life->probe, &driver_producer(life->driver)->commit, next, faults,
                       &swarm->result->coverage);
 }
@@ -120,7 +125,8 @@ static void on_attempt(void *context, uint32_t producer, const struct attempt *a
                 attempt->outcome == ATTEMPT_WON ? "won" : "lost", detail->version, detail->epoch,
                 detail->batches);
     report_checker_attempt(&swarm->report, now_of(life), life->host.actor, attempt, detail);
-    life->faults_before = life->faults_now;
+    life->faults_before[1] = life->faults_before[0];
+    life->faults_before[0] = life->faults_now;
     life->faults_now = 0;
 }
 
@@ -158,11 +164,12 @@ static void on_ended(void *context, uint32_t producer, enum producer_end end, co
         report_checker_fenced(&swarm->report, now_of(life), life->host.actor,
                               driver_producer(life->driver)->commit.epoch);
     }
+    /* In phase 2 a supervisor looks after producers whose epoch a dead incarnation holds. */
+    bool holds = report_checker_holds(&swarm->report, life->host.actor);
     bool alone = true;
     for (uint32_t i = 0; i < swarm->life_count; i++)
         alone &= swarm->lives[i].producer != producer || !swarm_life_runs(&swarm->lives[i]);
-    /* In phase 2 a supervisor looks after those whose last incarnation was fenced by a dead one. */
-    if (end == PRODUCER_STOPPED ? !swarm->healed : alone)
+    if (swarm->healed ? alone && !holds : end == PRODUCER_STOPPED)
         swarm_restart_later(swarm, producer, 0);
 }
 

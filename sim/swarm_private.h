@@ -11,7 +11,7 @@
 
 #define SWARM_LIVES_MAX REPORT_LIVES_MAX
 /* So many may start in phase 1; the rest is for the restarts of phase 2. */
-#define SWARM_LIVES_UPSET (SWARM_LIVES_MAX - SWARM_PRODUCERS_MAX)
+#define SWARM_LIVES_UPSET (SWARM_LIVES_MAX - 3 * SWARM_PRODUCERS_MAX)
 #define SWARM_DEMONS_MAX 16               /* reclaimers, one after the other */
 #define SWARM_DEMON_ACTOR SWARM_LIVES_MAX /* actor number of the first reclaimer */
 
@@ -34,9 +34,9 @@ struct swarm_life {
     struct driver *driver; /* NULL: dead */
     struct producer_observer observer;
     struct branch_probe probe;
-    uint32_t faults_ever;   /* masks: of the whole life, */
-    uint32_t faults_now;    /* of this attempt, */
-    uint32_t faults_before; /* and of the one before */
+    uint32_t faults_ever;      /* masks: of the whole life, */
+    uint32_t faults_now;       /* of this attempt, */
+    uint32_t faults_before[2]; /* and of the two before */
     bool ended;
     enum producer_end end;
     char end_text[PRODUCER_END_TEXT_MAX];
@@ -61,6 +61,8 @@ struct swarm {
     struct timer upset;
     struct timer heal;
     bool healed;
+    struct timer doom; /* of a life that was started to die soon */
+    uint32_t doomed;
     struct timer restarts[SWARM_PRODUCERS_MAX];
     uint32_t restart_fault[SWARM_PRODUCERS_MAX]; /* the upset that it is for */
     uint32_t life_count;

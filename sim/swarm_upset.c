@@ -79,14 +79,35 @@ static void crash(struct swarm *swarm, struct swarm_life *life)
     swarm_restart_later(swarm, producer, bit_of(UPSET_CRASH));
 }
 
+static void doom_due(struct timer *timer, void *context)
+{
+    (void)timer;
+    struct swarm *swarm = context;
+    struct swarm_life *life = &swarm->lives[swarm->doomed];
+    if (!swarm->healed && swarm_life_runs(life))
+        swarm_life_crash(life);
+}
+
+/* The next life dies soon, perhaps with its fencing version on the way, and nobody replaces it: the
+ * one before it, which lives, must not believe that version if it lands where nobody looks. */
+static void doom_next(struct swarm *swarm)
+{
+    swarm->doomed = swarm->life_count;
+    timer_init(&swarm->doom, doom_due, swarm);
+    loop_timer_set(&swarm->loop.loop, &swarm->doom, swarm->loop.now_ns + draw_units(swarm, 2, 40));
+}
+
 static void zombie(struct swarm *swarm, struct swarm_life *life)
 {
     if (swarm->life_count >= SWARM_LIVES_UPSET)
         return;
     note(swarm, UPSET_ZOMBIE);
     life->faults_ever |= bit_of(UPSET_ZOMBIE);
-    if (draw(swarm, 2) == 0)
-        swarm_host_pause(&life->host, draw_units(swarm, 1, 500));
+    uint64_t way = draw(swarm, 4);
+    if (way < 3)
+        swarm_host_pause(&life->host, draw_units(swarm, 4, 1000));
+    if (way < 2 && swarm->doom.slot == 0)
+        doom_next(swarm);
     swarm_life_start(swarm, life->producer, bit_of(UPSET_ZOMBIE));
 }
 
