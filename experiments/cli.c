@@ -275,6 +275,43 @@ bool cli_make_parent(const char *path)
     return true;
 }
 
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
+static bool is_bare(const char *text)
+{
+    return text[0] != '\0' && text[0] != '.' && strchr(text, '/') == NULL;
+}
+
+/* In one folder of configs; `ending` is "" or ".yaml". */
+static bool find_in(const char *folder, const char *name, const char *ending,
+                    char path[CONFIG_PATH_MAX])
+{
+    char relative[CONFIG_PATH_MAX];
+    int chars = snprintf(relative, sizeof(relative), "%s%s%s", folder, name, ending);
+    if (chars >= CONFIG_PATH_MAX)
+        return false;
+    cli_data_path(relative, path);
+    return is_file(path);
+}
+
+bool cli_shipped_config(const char *text, char path[CONFIG_PATH_MAX])
+{
+    size_t length = strlen(text);
+    bool yaml = length > 5 && strcmp(text + length - 5, ".yaml") == 0;
+    const char *ending = yaml ? "" : ".yaml";
+    bool found =
+        !is_file(text) && (is_bare(text) ? find_in("configs/experiments/", text, ending, path) ||
+                                               find_in("configs/live/", text, ending, path)
+                                         : text[0] != '/' && find_in("", text, "", path));
+    if (found)
+        fprintf(stderr, "lakestream: %s is %s\n", text, path);
+    return found;
+}
+
 void cli_data_path(const char *relative, char path[CONFIG_PATH_MAX])
 {
     snprintf(path, CONFIG_PATH_MAX, "%s", relative);

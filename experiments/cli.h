@@ -105,6 +105,11 @@ int cli_show_results(const struct cli *cli, const char *experiment);
 /* Makes the folder that holds the file, and those above it. On failure the error was printed. */
 MUST_USE bool cli_make_parent(const char *path);
 
+/* True: CONFIG names no file here, but one that is shipped: the path below where `make install` put
+ * configs, or, for a bare name, that file of configs/experiments or configs/live, here or there.
+ * What is meant is said on stderr. */
+MUST_USE bool cli_shipped_config(const char *text, char path[CONFIG_PATH_MAX]);
+
 /* A path of the project's data (configs/..., plots/...): in the current folder if it is there, else
  * where `make install` put it. */
 void cli_data_path(const char *relative, char path[CONFIG_PATH_MAX]);

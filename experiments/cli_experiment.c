@@ -32,6 +32,7 @@ bool cli_load_experiment(const struct cli *cli, const char *path, struct experim
     struct diagnostic diagnostic;
     const char *texts[CLI_SETS_MAX + 1];
     char store[CONFIG_PATH_MAX + 16];
+    char found[CONFIG_PATH_MAX];
     struct overrides overrides = {.count = cli->set_count, .texts = texts};
     memcpy(texts, cli->sets, cli->set_count * sizeof(texts[0]));
     if (cli->store != NULL) {
@@ -41,6 +42,8 @@ bool cli_load_experiment(const struct cli *cli, const char *path, struct experim
         }
         texts[overrides.count++] = store;
     }
+    if (cli_shipped_config(path, found))
+        path = found;
     if (!experiment_load(path, overrides, experiment, &diagnostic)) {
         cli_error(CLI_USAGE, "%s", diagnostic.text);
         return false;

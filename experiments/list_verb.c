@@ -7,6 +7,7 @@
 #include "core/policy.h"
 #include "experiments/cli.h"
 #include "experiments/config/options.h"
+#include "experiments/config/yaml_reader.h"
 #include "experiments/figures/figure.h"
 #include "experiments/verbs.h"
 
@@ -24,6 +25,22 @@ static int is_yaml(const struct dirent *entry)
     return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
 }
 
+/* What the file says of itself; empty: nothing. */
+static void read_title(const char *folder, const char *name, char title[CONFIG_TITLE_MAX])
+{
+    char path[2 * CONFIG_PATH_MAX];
+    struct yaml_file file;
+    struct diagnostic diagnostic;
+    title[0] = '\0';
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    if (!yaml_file_read(path, &file, &diagnostic))
+        return;
+    for (size_t i = 0; i < file.count; i++)
+        if (strcmp(file.nodes[i].key, "title") == 0 && file.nodes[i].kind == YAML_SCALAR)
+            snprintf(title, CONFIG_TITLE_MAX, "%s", file.nodes[i].value);
+    yaml_file_deinit(&file);
+}
+
 static void list_folder(const char *title, const char *relative)
 {
     char path[CONFIG_PATH_MAX];
@@ -34,7 +51,11 @@ static void list_folder(const char *title, const char *relative)
     if (count < 0)
         printf("  (the folder cannot be read)\n");
     for (int i = 0; i < count; i++) {
-        printf("  %s\n", entries[i]->d_name);
+        char said[CONFIG_TITLE_MAX];
+        read_title(path, entries[i]->d_name, said);
+        int chars = (int)strlen(entries[i]->d_name) - (int)strlen(".yaml");
+        printf("  %-*.*s%s%s\n", said[0] != '\0' ? 16 : 0, chars, entries[i]->d_name,
+               said[0] != '\0' ? " " : "", said);
         free(entries[i]);
     }
     free(entries);
@@ -42,7 +63,7 @@ static void list_folder(const char *title, const char *relative)
 
 static void list_profiles(void)
 {
-    list_folder("store profiles (store.profile, without .yaml)", "configs/profiles");
+    list_folder("store profiles (store.profile)", "configs/profiles");
 }
 
 static void list_experiments(void)

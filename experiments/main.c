@@ -39,8 +39,32 @@ static void print_usage(FILE *file)
                   "manifest chain on an object store? Simulated and live, by the same code.\n\n");
     for (size_t i = 0; i < VERB_COUNT; i++)
         fprintf(file, "  %-10s %-12s %s\n", verbs[i].name, verbs[i].operands, verbs[i].help);
-    fprintf(file,
-            "\n`lakestream VERB --help` tells more. `lakestream --version` names the build.\n");
+    fprintf(file, "\n`lakestream help VERB` tells more. `lakestream --version` names the build.\n");
+}
+
+/* NULL: there is none of that name. */
+static const struct verb *find(const char *name)
+{
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        if (strcmp(name, verbs[i].name) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
+/* `lakestream help [VERB]`. */
+static int help(int argc, char **argv)
+{
+    if (argc == 0) {
+        print_usage(stdout);
+        return CLI_DONE;
+    }
+    const struct verb *verb = find(argv[0]);
+    if (verb == NULL || argc > 1)
+        return cli_error(CLI_USAGE, "help: '%s' is not a verb; `%s help` names them",
+                         argv[verb == NULL ? 0 : 1], cli_program());
+    char flag[] = "--help";
+    char *arguments[] = {argv[0], flag, NULL};
+    return verb->main(2, arguments);
 }
 
 int main(int argc, char **argv)
@@ -57,9 +81,11 @@ int main(int argc, char **argv)
         printf("lakestream %s (%s)\n", LAKESTREAM_COMMIT, LAKESTREAM_COMPILER);
         return CLI_DONE;
     }
-    for (size_t i = 0; i < VERB_COUNT; i++)
-        if (strcmp(argv[1], verbs[i].name) == 0)
-            return verbs[i].main(argc - 1, argv + 1);
+    if (strcmp(argv[1], "help") == 0)
+        return help(argc - 2, argv + 2);
+    const struct verb *verb = find(argv[1]);
+    if (verb != NULL)
+        return verb->main(argc - 1, argv + 1);
     cli_error(CLI_USAGE, "unknown verb '%s'", argv[1]);
     print_usage(stderr);
     return CLI_USAGE;

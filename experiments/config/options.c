@@ -83,6 +83,16 @@ const char *option_nearest(const char *key, const char *const *also)
             best = option_at(i)->key;
         }
     }
+    const char *group;
+    for (size_t i = 0; (group = option_group_at(i)) != NULL; i++) {
+        char name[KEY_CHARS_MAX];
+        snprintf(name, sizeof(name), "%.*s", (int)strlen(group) - 2, group);
+        size_t unlike = 4 * edit_distance(key, name);
+        if (unlike < least_unlike) {
+            least_unlike = unlike;
+            best = group;
+        }
+    }
     for (; also != NULL && *also != NULL; also++) {
         size_t unlike = 4 * edit_distance(key, *also);
         if (unlike < least_unlike) {

@@ -39,9 +39,11 @@ size_t option_index(const struct option *option);
 /* NULL: no such key. */
 const struct option *option_find(const char *key);
 /* The valid key that is most like this one, by edit distance to the whole key or to its last
- * component. `also`: further words that would be valid, NULL-terminated; or NULL. Never NULL;
- * borrowed. */
+ * component; "<group>.*" where a group's name is more like it. `also`: further words that would be
+ * valid, NULL-terminated; or NULL. Never NULL; borrowed. */
 const char *option_nearest(const char *key, const char *const *also);
+/* The groups of keys, "workload.*"; NULL behind the last. */
+const char *option_group_at(size_t index);
 /* Whether keys of the form `prefix`.something exist. */
 bool option_is_group(const char *prefix);
 

@@ -195,12 +195,15 @@ static const struct option fixed_rows[] = {
 #define FIXED_ROWS (sizeof(fixed_rows) / sizeof(fixed_rows[0]))
 #define KEY_MAX 64
 #define CHOICES_MAX 512
+#define GROUPS_MAX 64
 
 static struct option rows[CONFIG_OPTIONS_MAX];
 static size_t row_count;
 static char policy_keys[CONFIG_OPTIONS_MAX][KEY_MAX];
 static char policy_defaults[CONFIG_OPTIONS_MAX][UNIT_TEXT_MAX];
 static char policy_choices[CHOICES_MAX];
+static char groups[GROUPS_MAX][KEY_MAX];
+static size_t group_count;
 static pthread_once_t built = PTHREAD_ONCE_INIT;
 
 static struct option *add_row(void)
@@ -286,6 +289,22 @@ static void add_policy_parameter(const struct policy_kind *kind, size_t kind_ind
     };
 }
 
+/* "workload.tgb" makes "workload.*", "store.get.base" both "store.*" and "store.get.*". */
+static void add_groups(const char *key)
+{
+    for (const char *dot = strchr(key, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
+        char name[KEY_MAX];
+        snprintf(name, sizeof(name), "%.*s.*", (int)(dot - key), key);
+        size_t i = 0;
+        while (i < group_count && strcmp(groups[i], name) != 0)
+            i++;
+        if (i < group_count)
+            continue;
+        assert(group_count < GROUPS_MAX);
+        memcpy(groups[group_count++], name, sizeof(name));
+    }
+}
+
 static void build(void)
 {
     for (size_t i = 0; i < FIXED_ROWS; i++) {
@@ -298,6 +317,14 @@ static void build(void)
         }
         *add_row() = fixed_rows[i];
     }
+    for (size_t i = 0; i < row_count; i++)
+        add_groups(rows[i].key);
+}
+
+const char *option_group_at(size_t index)
+{
+    pthread_once(&built, build);
+    return index < group_count ? groups[index] : NULL;
 }
 
 size_t option_count(void)

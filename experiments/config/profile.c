@@ -80,10 +80,11 @@ static bool refuse(const struct origin *origin, const char *name,
     while (at < FOLDERS_MAX && *names == '\0')
         list_names(folders[at++], names, sizeof(names));
     if (*names == '\0') {
-        diagnostic_set(diagnostic,
-                       "%s: store.profile: no profile '%.64s': neither %.128s, %s nor %.128s holds "
-                       "any; run in the project's folder, or name a file",
-                       place, name, folders[0], folders[1], folders[2]);
+        diagnostic_set(
+            diagnostic,
+            "%s: store.profile: no profile '%.64s': neither %.128s, %s nor %.128s holds "
+            "any; run in the project's folder, run make install, or set store.profile to a path",
+            place, name, folders[0], folders[1], folders[2]);
     } else {
         diagnostic_set(diagnostic, "%s: store.profile: no profile '%.64s' in %s; it holds %s",
                        place, name, folders[at - 1], names);

@@ -11,6 +11,9 @@
 #include <unistd.h>
 #include <yaml.h>
 
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* some editors write it; skipped */
+#define NOT_A_FILE (-1)                /* beside the errnos */
+
 /* libyaml names its enumerators YAML_..._EVENT; ours do not collide with them. */
 
 struct reader {
@@ -307,9 +310,8 @@ static bool read_stream(struct reader *reader)
     if (!skip_event(reader, &type, &place) || !skip_event(reader, &type, &place))
         return false;
     if (type == YAML_STREAM_END_EVENT) {
-        diagnostic_set(reader->diagnostic,
-                       "%s: the file is empty; configs/experiments holds examples", reader->path);
-        return false;
+        return refuse(reader, (struct place){1, 1},
+                      "the file is empty; configs/experiments holds examples");
     }
     if (!read_root(reader) || !skip_event(reader, &type, &place) ||
         !skip_event(reader, &type, &place))
@@ -359,6 +361,11 @@ bool yaml_file_parse(const char *path, const char *bytes, size_t size, struct ya
         .diagnostic = diagnostic,
     };
     *file = (struct yaml_file){0};
+    if (size >= strlen(BYTE_ORDER_MARK) &&
+        memcmp(bytes, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0) {
+        reader.bytes = bytes += strlen(BYTE_ORDER_MARK);
+        size -= strlen(BYTE_ORDER_MARK);
+    }
     if (!check_bytes(&reader, bytes, size))
         return false;
     int made = yaml_parser_initialize(&reader.parser);
@@ -381,18 +388,31 @@ static bool refuse_errno(struct diagnostic *diagnostic, const char *path, int er
         advice = "make it and its directories readable for this user (chmod a+r)";
     else if (error == EISDIR)
         advice = "name a file in it";
-    diagnostic_set(diagnostic, "%s: cannot read: %s; %s", path, strerror(error), advice);
+    if (error == NOT_A_FILE)
+        diagnostic_set(diagnostic, "%s: not a plain file: write the config into one", path);
+    else
+        diagnostic_set(diagnostic, "%s: cannot read: %s; %s", path, strerror(error), advice);
     return false;
 }
 
-/* Reads at most one byte more than a config may have. The caller frees *bytes. 0, or an errno. */
+static int check_kind(int file)
+{
+    struct stat status;
+    if (fstat(file, &status) != 0)
+        return errno;
+    if (S_ISDIR(status.st_mode))
+        return EISDIR;
+    return S_ISREG(status.st_mode) ? 0 : NOT_A_FILE;
+}
+
+/* Reads at most one byte more than a config may have. The caller frees *bytes. 0, an errno, or
+ * NOT_A_FILE: a pipe or device may be endless, or wait for somebody to write. */
 static int read_bytes(const char *path, char **bytes, size_t *size)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)
         return errno;
-    struct stat status;
-    int error = fstat(file, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? EISDIR : 0;
+    int error = check_kind(file);
     size_t used = 0;
     char *buffer = malloc(YAML_BYTES_MAX + 1);
     assert(buffer != NULL);

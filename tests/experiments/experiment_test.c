@@ -67,6 +67,7 @@ static const struct row refused[] = {
     {"run: {duration: 1h, warmup: 1h}\n",
      "x.yaml:1:29: run.warmup (1h) must be below run.duration (1h)"},
     {"name: a b\n", "x.yaml:1:7: name: 'a b' must be letters, digits, '_', '-' or '.'"},
+    {"workloda: {producers: 3}\n", "x.yaml:1:1: unknown key 'workloda'; nearest: 'workload.*'"},
     {"arm:\n  - name: a\n", "x.yaml:1:1: unknown key 'arm'; nearest: 'arms'"},
     {"arms: 5\n", "x.yaml:1:7: 'arms' takes a list of mappings"},
     {"arms: {a: {seeds: 1}}\n", "x.yaml:1:7: 'arms' takes a list of mappings"},

@@ -47,13 +47,15 @@ static const struct row accepted[] = {
     {"v: [1s, 2s]\r\n", "v[0]=1s@1:5 v[1]=2s@1:9"},
     {"\xef\xbb\xbf"
      "a: 'x: y'\n",
-     "a=x: y@1:5"},
+     "a=x: y@1:4"},
+    {"\xef\xbb\xbf# why\na: 1\n", "a=1@2:4"},
     {"---\na: \"\xc3\xa4\"\n...\n", "a=\xc3\xa4@2:4"},
 };
 
 static const struct row refused[] = {
-    {"", "t.yaml: the file is empty; configs/experiments holds examples"},
-    {"# only a comment\n", "t.yaml: the file is empty; configs/experiments holds examples"},
+    {"", "t.yaml:1:1: the file is empty; configs/experiments holds examples"},
+    {"# only a comment\n", "t.yaml:1:1: the file is empty; configs/experiments holds examples"},
+    {"\xef\xbb\xbf", "t.yaml:1:1: the file is empty; configs/experiments holds examples"},
     {"---\n", "t.yaml:2:1: the document is empty"},
     {"hello\n", "t.yaml:1:1: expected 'key: value' lines at the top, found plain text"},
     {"- 1\n", "t.yaml:1:1: expected 'key: value' lines at the top, found a list"},
@@ -172,6 +174,11 @@ static void files_that_cannot_be_read_say_why(void)
     snprintf(expected, sizeof(expected), "%s: cannot read: Is a directory; name a file in it",
              folder);
     expect_text(folder, diagnostic.text, expected);
+    CU_ASSERT_EQUAL(mkfifo(path, 0644), 0);
+    CU_ASSERT(!yaml_file_read(path, &file, &diagnostic)); /* at once */
+    snprintf(expected, sizeof(expected), "%s: not a plain file: write the config into one", path);
+    expect_text(path, diagnostic.text, expected);
+    unlink(path);
     int made = open(path, O_CREAT | O_WRONLY, 0);
     CU_ASSERT_FATAL(made >= 0);
     close(made);
