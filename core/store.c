@@ -72,7 +72,8 @@ struct body body_copy_range(const struct body *body, uint64_t offset, uint64_t b
         if (body->kind == BODY_BYTES) {
             copy.data = malloc(copy.bytes > 0 ? copy.bytes : 1);
             assert(copy.data);
-            memcpy(copy.data, body->data + offset, copy.bytes);
+            if (copy.bytes > 0) /* an empty body need not have memory */
+                memcpy(copy.data, body->data + offset, copy.bytes);
         }
         break;
     case BODY_MANIFEST:
