@@ -118,11 +118,9 @@ static void sort_index(struct object_table *table, struct object_index *index)
     index->sorted = index->count;
 }
 
-/* True if the key at the position comes before what the listing may hold. */
-static bool too_early(const struct object_table *table, const struct object_index *index,
-                      uint32_t position, const char *prefix, const char *after)
+/* True if the key comes before what the listing may hold. */
+static bool too_early(const char *key, const char *prefix, const char *after)
 {
-    const char *key = key_at(table, index, position);
     return strcmp(key, prefix) < 0 || strcmp(key, after) <= 0;
 }
 
@@ -133,7 +131,7 @@ static uint32_t listing_start(const struct object_table *table, const struct obj
     uint32_t low = 0;             /* everything below may not */
     for (uint32_t step = 1; low < high; step *= 2) {
         uint32_t probe = high - low > step ? high - step : low;
-        if (too_early(table, index, probe, prefix, after)) {
+        if (too_early(key_at(table, index, probe), prefix, after)) {
             low = probe + 1;
             break;
         }
@@ -141,7 +139,7 @@ static uint32_t listing_start(const struct object_table *table, const struct obj
     }
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (too_early(table, index, middle, prefix, after))
+        if (too_early(key_at(table, index, middle), prefix, after))
             low = middle + 1;
         else
             high = middle;
