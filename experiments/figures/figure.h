@@ -1,10 +1,10 @@
 /* figure.h - the figures: one row each, and how a page is made of a figure and the database.
  *
  * To add one: write experiments/figures/figure_<name>.c with a `const struct figure figure_<name>`,
- * add its row in figure.c, its experiment configs/experiments/<name>.yaml and its script
- * plots/<name>.gp. The three functions read the page's data and write text; they never fail and
- * print no number that is not from the database, the configs stored in it, or configs/reported.tsv.
- */
+ * add its row in experiments/figures/figure.c, its experiment configs/experiments/<name>.yaml and
+ * its script plots/<name>.gp. Its functions read the page's data and write text; they never fail
+ * and print no number that is not from the database, the configs stored in it, or
+ * configs/reported.tsv. `detail` and `headline` may be NULL. */
 #ifndef EXPERIMENTS_FIGURE_H
 #define EXPERIMENTS_FIGURE_H
 
@@ -19,7 +19,11 @@ struct figure_page {
     const struct reported *reported;
     const char *folder;  /* where files go */
     const char *scripts; /* where the gnuplot scripts are */
-    uint64_t seeds;      /* that the whole figure has; fewer in the data are said in the caption */
+    /* Of the whole figure's arms with fewest and most, said in the caption where only some of them
+     * were asked for; 0: all were. */
+    uint64_t whole_seeds_min;
+    uint64_t whole_seeds_max;
+    size_t missing; /* runs that were asked for and are not in the data */
 };
 
 struct figure {
@@ -31,7 +35,7 @@ struct figure {
      * that table holds (NULL: nothing). */
     void (*paper)(const struct figure_page *page, FILE *markdown);
     void (*detail)(const struct figure_page *page, FILE *markdown);
-    /* One to four lines for the terminal. */
+    /* One to four lines for the terminal; NULL: none. */
     void (*headline)(const struct figure_page *page, FILE *text);
 };
 
@@ -39,7 +43,9 @@ struct figure {
 const struct figure *figure_at(size_t index);
 const struct figure *figure_find(const char *name);
 
-/* Writes <folder>/<name>.tsv, .vars, .md, .svg and .png. Blocks until gnuplot is done. */
+/* Writes <folder>/<name>.tsv, .vars, .md, .svg and .png: in a folder of their own beside them, and
+ * moved when all are whole. Blocks until gnuplot is done. False: the diagnostic; what was there
+ * before is there still. */
 MUST_USE bool figure_render(const struct figure_page *page, struct diagnostic *diagnostic);
 
 #endif

@@ -1,5 +1,5 @@
-/* figure_data.c - reads the runs of one experiment for figures and tables. Every statement selects
- * from current_run, the view of the configs that were asked for last. */
+/* figure_data.c - reads the runs of one experiment for figures and tables. Figures name the config
+ * of every arm by its hash; live runs are those of the view current_run, asked for last. */
 #include "experiments/figures/figure_data.h"
 
 #include <math.h>
@@ -136,23 +136,16 @@ static int compare_arms(const void *left, const void *right)
     return order != 0 ? order : strverscmp(a->name, b->name);
 }
 
-bool figure_data_load(struct results_db *db, const char *experiment, enum results_mode mode,
-                      struct figure_data *data, struct diagnostic *diagnostic)
+#define ARM_COLUMNS                                                                                \
+    "SELECT arm, arm_group, sweep_key, sweep_value, config_hash, config, \"commit\", id, seed "    \
+    "FROM "
+
+/* Adds the rows, arms together and seeds ascending. */
+static bool read_arms(struct figure_data *data, sqlite3_stmt *statement,
+                      struct diagnostic *diagnostic)
 {
-    *data = (struct figure_data){.db = db, .mode = mode};
-    snprintf(data->experiment, sizeof(data->experiment), "%s", experiment);
-    sqlite3_stmt *statement =
-        prepare(db,
-                "SELECT arm, arm_group, sweep_key, sweep_value, config_hash, config, \"commit\","
-                " id, seed FROM current_run WHERE experiment = ?1 AND mode = ?2 AND violations = 0"
-                " ORDER BY arm, seed",
-                diagnostic);
-    if (statement == NULL)
-        return false;
-    sqlite3_bind_text(statement, 1, experiment, -1, SQLITE_TRANSIENT);
-    sqlite3_bind_text(statement, 2, results_mode_name(mode), -1, SQLITE_TRANSIENT);
     bool valid = true;
-    int status;
+    int status = SQLITE_DONE;
     while (valid && (status = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(statement, RUN_ARM);
         if (data->arm_count == 0 || strcmp(data->arms[data->arm_count - 1].name, name) != 0)
@@ -160,15 +153,59 @@ bool figure_data_load(struct results_db *db, const char *experiment, enum result
         add_run(&data->arms[data->arm_count - 1], statement);
     }
     if (valid && status != SQLITE_DONE)
-        valid = figure_data_refuse(db, diagnostic);
+        valid = figure_data_refuse(data->db, diagnostic);
+    return valid;
+}
+
+/* Orders what was read, or frees it. Returns `valid`. */
+static bool finish(struct figure_data *data, sqlite3_stmt *statement, bool valid)
+{
     sqlite3_finalize(statement);
-    if (!valid) {
+    if (!valid)
         figure_data_deinit(data);
-        return false;
-    }
-    if (data->arm_count > 1)
+    else if (data->arm_count > 1)
         qsort(data->arms, data->arm_count, sizeof(*data->arms), compare_arms);
-    return true;
+    return valid;
+}
+
+bool figure_data_select(struct results_db *db, const struct figure_selection *selection,
+                        struct figure_data *data, struct diagnostic *diagnostic)
+{
+    *data = (struct figure_data){.db = db, .mode = RESULTS_SIM};
+    snprintf(data->experiment, sizeof(data->experiment), "%s", selection->experiment);
+    sqlite3_stmt *statement = prepare(
+        db,
+        ARM_COLUMNS "run WHERE experiment = ?1 AND mode = 'sim' AND violations = 0 AND arm = ?2"
+                    " AND config_hash = ?3 AND seed >= ?4 AND seed - ?4 < ?5 ORDER BY seed",
+        diagnostic);
+    bool valid = statement != NULL;
+    for (size_t i = 0; valid && i < selection->count; i++) {
+        const struct figure_wanted *wanted = &selection->wanted[i];
+        sqlite3_bind_text(statement, 1, selection->experiment, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_text(statement, 2, wanted->arm, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_text(statement, 3, wanted->hash, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_int64(statement, 4, (int64_t)wanted->first_seed);
+        sqlite3_bind_int64(statement, 5, (int64_t)wanted->seeds);
+        valid = read_arms(data, statement, diagnostic);
+        sqlite3_reset(statement);
+    }
+    return finish(data, statement, valid);
+}
+
+bool figure_data_load(struct results_db *db, const char *experiment, enum results_mode mode,
+                      struct figure_data *data, struct diagnostic *diagnostic)
+{
+    *data = (struct figure_data){.db = db, .mode = mode};
+    snprintf(data->experiment, sizeof(data->experiment), "%s", experiment);
+    sqlite3_stmt *statement = prepare(db,
+                                      ARM_COLUMNS "current_run WHERE experiment = ?1 AND mode = ?2"
+                                                  " AND violations = 0 ORDER BY arm, seed",
+                                      diagnostic);
+    if (statement == NULL)
+        return false;
+    sqlite3_bind_text(statement, 1, experiment, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 2, results_mode_name(mode), -1, SQLITE_TRANSIENT);
+    return finish(data, statement, read_arms(data, statement, diagnostic));
 }
 
 void figure_data_deinit(struct figure_data *data)
@@ -179,6 +216,14 @@ void figure_data_deinit(struct figure_data *data)
     }
     free(data->arms);
     *data = (struct figure_data){0};
+}
+
+size_t figure_data_runs(const struct figure_data *data, const struct figure_wanted *wanted)
+{
+    for (size_t i = 0; i < data->arm_count; i++)
+        if (strcmp(data->arms[i].name, wanted->arm) == 0)
+            return data->arms[i].run_count;
+    return 0;
 }
 
 size_t figure_seeds_min(const struct figure_data *data)
@@ -282,8 +327,8 @@ void figure_series_read(const struct figure_data *data, const struct figure_arm 
     *series = (struct figure_series){.run_count = arm->run_count};
     sqlite3_stmt *statement =
         prepare(data->db,
-                "SELECT t, run, value FROM series WHERE name = ?1 AND run IN (SELECT id FROM "
-                "current_run WHERE experiment = ?2 AND arm = ?3 AND mode = ?4) ORDER BY t",
+                "SELECT t, run, value FROM series WHERE name = ?1 AND run IN (SELECT id FROM run "
+                "WHERE experiment = ?2 AND arm = ?3 AND mode = ?4 AND config_hash = ?5) ORDER BY t",
                 &diagnostic);
     if (statement == NULL)
         return;
@@ -291,12 +336,13 @@ void figure_series_read(const struct figure_data *data, const struct figure_arm 
     sqlite3_bind_text(statement, 2, data->experiment, -1, SQLITE_TRANSIENT);
     sqlite3_bind_text(statement, 3, arm->name, -1, SQLITE_TRANSIENT);
     sqlite3_bind_text(statement, 4, results_mode_name(data->mode), -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 5, arm->hash, -1, SQLITE_TRANSIENT);
     while (sqlite3_step(statement) == SQLITE_ROW) {
         double t_s = sqlite3_column_double(statement, 0);
         size_t seed = seed_of_run(arm, sqlite3_column_int64(statement, 1));
         size_t point = series->point_count;
         if (seed == arm->run_count)
-            continue; /* written by another process since the arm was loaded */
+            continue; /* of a seed that is not in the figure */
         if (point == 0 || series->t_s[point - 1] < t_s) {
             series->t_s = grow(series->t_s, point + 1, sizeof(*series->t_s));
             series->values =

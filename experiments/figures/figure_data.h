@@ -27,6 +27,20 @@ struct figure_arm {
     int64_t *seeds; /* owned: ascending */
 };
 
+/* The runs that a figure is made of: those with this config, of so many seeds from the first on. */
+struct figure_wanted {
+    char arm[FIGURE_NAME_MAX];
+    char hash[RESULTS_HASH_MAX];
+    uint64_t first_seed;
+    uint64_t seeds;
+};
+
+struct figure_selection {
+    const char *experiment; /* borrowed */
+    size_t count;
+    const struct figure_wanted *wanted; /* borrowed */
+};
+
 /* Arms in the order of core's policy table, then by group, swept value and name ("fixed-2s" before
  * "fixed-10s"). */
 struct figure_data {
@@ -45,8 +59,12 @@ struct figure_series {
     double *values; /* owned */
 };
 
-/* Blocks on the disk. An experiment without runs is no error: it has no arms. False: the
- * diagnostic, nothing to free. */
+/* The simulated runs that are selected, and no others: an arm without any is left out, runs with
+ * violations as well. Blocks on the disk. False: the diagnostic, nothing to free. */
+MUST_USE bool figure_data_select(struct results_db *db, const struct figure_selection *selection,
+                                 struct figure_data *data, struct diagnostic *diagnostic);
+/* The runs of the configs that were asked for last, whatever they were. Blocks on the disk. An
+ * experiment without runs is no error: it has no arms. False: the diagnostic, nothing to free. */
 MUST_USE bool figure_data_load(struct results_db *db, const char *experiment,
                                enum results_mode mode, struct figure_data *data,
                                struct diagnostic *diagnostic);
@@ -54,6 +72,9 @@ void figure_data_deinit(struct figure_data *data);
 
 /* Puts what the database's last error means into the diagnostic. Returns false. */
 bool figure_data_refuse(struct results_db *db, struct diagnostic *diagnostic);
+
+/* How many of the wanted arm's runs are there. */
+size_t figure_data_runs(const struct figure_data *data, const struct figure_wanted *wanted);
 
 /* Seeds of the arm that has fewest and most; 0 without arms. */
 size_t figure_seeds_min(const struct figure_data *data);

@@ -87,24 +87,84 @@ bool figure_plot_ready(struct diagnostic *diagnostic)
     return true;
 }
 
+/* What a whole drawing ends with. */
+struct drawing {
+    const char *terminal;
+    const char *end;
+    size_t end_bytes;
+};
+
+static const struct drawing drawings[] = {
+    {"svg", "</svg>", 6},
+    {"png", "IEND\xae\x42\x60\x82", 8},
+};
+
+#define DRAWING_COUNT (sizeof(drawings) / sizeof(drawings[0]))
+#define FILE_PATH_MAX (CONFIG_PATH_MAX + 80)
+
+static void path_of(const char *folder, const char *name, const struct drawing *drawing,
+                    char path[FILE_PATH_MAX])
+{
+    snprintf(path, FILE_PATH_MAX, "%s/%s.%s", folder, name, drawing->terminal);
+}
+
+static bool is_whole(const char *path, const struct drawing *drawing)
+{
+    char tail[32];
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    size_t size = 0;
+    if (fseek(file, 0, SEEK_END) == 0) {
+        long bytes = ftell(file);
+        long from = bytes > (long)sizeof(tail) ? bytes - (long)sizeof(tail) : 0;
+        size = fseek(file, from, SEEK_SET) == 0 ? fread(tail, 1, sizeof(tail), file) : 0;
+    }
+    fclose(file);
+    while (size > 0 && tail[size - 1] == '\n')
+        size--;
+    return size >= drawing->end_bytes &&
+           memcmp(tail + size - drawing->end_bytes, drawing->end, drawing->end_bytes) == 0;
+}
+
+static bool draw(const char *const arguments[], const char *path, const struct drawing *drawing,
+                 struct diagnostic *diagnostic)
+{
+    char output[OUTPUT_MAX];
+    const char *name = strrchr(path, '/') + 1;
+    int status = run(arguments, output);
+    fold(output);
+    if (status != 0)
+        diagnostic_set(diagnostic, "gnuplot could not draw %s by %s: %s", name, arguments[2],
+                       output);
+    else if (!is_whole(path, drawing))
+        diagnostic_set(diagnostic,
+                       "%s was not written whole%s%s; the disk may be full: free space there, "
+                       "or choose another folder by --out",
+                       name, output[0] ? ": " : "", output);
+    else
+        return true;
+    return false;
+}
+
 bool figure_plot_draw(const char *scripts, const char *folder, const char *name,
                       struct diagnostic *diagnostic)
 {
-    static const char *const terminals[] = {"svg", "png"};
-    char script[CONFIG_PATH_MAX + 32];
-    char base[CONFIG_PATH_MAX + 32];
-    char output[OUTPUT_MAX];
+    char script[FILE_PATH_MAX];
+    char base[FILE_PATH_MAX];
+    char path[FILE_PATH_MAX];
+    bool done = true;
     snprintf(script, sizeof(script), "%s/%s.gp", scripts, name);
     snprintf(base, sizeof(base), "%s/%s", folder, name);
-    for (size_t i = 0; i < 2; i++) {
-        const char *const arguments[] = {"gnuplot", "-c",         script, base,
-                                         scripts,   terminals[i], NULL};
-        if (run(arguments, output) != 0) {
-            fold(output);
-            diagnostic_set(diagnostic, "gnuplot could not draw %s.%s by %s: %s", base, terminals[i],
-                           script, output);
-            return false;
-        }
+    for (size_t i = 0; done && i < DRAWING_COUNT; i++) {
+        const char *const arguments[] = {
+            "gnuplot", "-c", script, base, scripts, drawings[i].terminal, NULL};
+        path_of(folder, name, &drawings[i], path);
+        done = draw(arguments, path, &drawings[i], diagnostic);
     }
-    return true;
+    for (size_t i = 0; !done && i < DRAWING_COUNT; i++) {
+        path_of(folder, name, &drawings[i], path);
+        unlink(path);
+    }
+    return done;
 }

@@ -12,8 +12,9 @@
 MUST_USE bool figure_plot_ready(struct diagnostic *diagnostic);
 
 /* Runs `gnuplot -c <scripts>/<name>.gp <folder>/<name> <scripts> TERMINAL` for svg and png; the
- * script reads <folder>/<name>.vars and .tsv. Blocks. False: the diagnostic holds gnuplot's first
- * words. */
+ * script reads <folder>/<name>.vars and .tsv and writes <folder>/<name>.TERMINAL. Blocks. False:
+ * the diagnostic holds gnuplot's first words, or says that a drawing is cut short, which gnuplot
+ * does not notice; neither drawing is left. */
 MUST_USE bool figure_plot_draw(const char *scripts, const char *folder, const char *name,
                                struct diagnostic *diagnostic);
 

@@ -100,15 +100,31 @@ static void profile_name(const char *path, char text[TEXT_MAX])
     snprintf(text, TEXT_MAX, "%.*s", (int)length, name);
 }
 
-static void seeds_text(const struct figure_page *page, char text[TEXT_MAX])
+/* "10", or "10 to 40". */
+static void range_text(uint64_t least, uint64_t most, char text[TEXT_MAX])
 {
-    size_t least = figure_seeds_min(page->data);
-    size_t most = figure_seeds_max(page->data);
-    int length = least == most ? snprintf(text, TEXT_MAX, "%zu seed%s", most, most == 1 ? "" : "s")
-                               : snprintf(text, TEXT_MAX, "%zu to %zu seeds", least, most);
-    if (least < page->seeds)
-        snprintf(text + length, TEXT_MAX - (size_t)length, " (quick: whole figure %llu)",
-                 (unsigned long long)page->seeds);
+    if (least == most)
+        snprintf(text, TEXT_MAX, "%llu", (unsigned long long)most);
+    else
+        snprintf(text, TEXT_MAX, "%llu to %llu", (unsigned long long)least,
+                 (unsigned long long)most);
+}
+
+/* "10 seeds", "3 of 10 seeds", "2 to 10 seeds, 8 runs missing". */
+static void print_seeds(const struct figure_page *page, FILE *text)
+{
+    char range[TEXT_MAX];
+    bool some = page->whole_seeds_max > 0;
+    uint64_t most = figure_seeds_max(page->data);
+    range_text(figure_seeds_min(page->data), most, range);
+    fprintf(text, "%s ", range);
+    if (some) {
+        range_text(page->whole_seeds_min, page->whole_seeds_max, range);
+        fprintf(text, "of %s ", range);
+    }
+    fprintf(text, some || most != 1 ? "seeds" : "seed");
+    if (page->missing > 0)
+        fprintf(text, ", %zu run%s missing", page->missing, page->missing == 1 ? "" : "s");
 }
 
 void text_caption(const struct figure_page *page, char caption[CAPTION_MAX])
@@ -118,15 +134,17 @@ void text_caption(const struct figure_page *page, char caption[CAPTION_MAX])
     char rate[TEXT_MAX];
     char tgb[TEXT_MAX];
     char profile[TEXT_MAX];
-    char seeds[TEXT_MAX];
+    FILE *text = fmemopen(caption, CAPTION_MAX, "w");
+    assert(text != NULL);
     unit_print_rate(config->workload.rate, value);
     spaced(value, rate);
     unit_print_bytes(config->workload.tgb_bytes, value);
     spaced(value, tgb);
     profile_name(config->store.profile, profile);
-    seeds_text(page, seeds);
-    snprintf(caption, CAPTION_MAX, "%llu producers × %s, %s TGBs, simulated %s store, %s",
-             (unsigned long long)config->workload.producers, rate, tgb, profile, seeds);
+    fprintf(text, "%llu producers × %s, %s TGBs, simulated %s store, ",
+            (unsigned long long)config->workload.producers, rate, tgb, profile);
+    print_seeds(page, text);
+    fclose(text);
 }
 
 void text_origin(const struct figure_arm *arm, char text[TEXT_MAX])

@@ -4,12 +4,115 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "experiments/cli.h"
 #include "experiments/figures/figure_text.h"
 #include "experiments/figures/paper.h"
 
-static bool copy_file(const char *from, const char *to, struct diagnostic *diagnostic)
+/* ---- drawing ---- */
+
+/* What simulates the runs that are missing. The caller frees it. */
+static char *simulating_command(const struct cli *cli, const struct figure *figure)
+{
+    struct cli reproduce = *cli;
+    char name[CONFIG_NAME_MAX];
+    char *operand = name;
+    snprintf(name, sizeof(name), "%s", figure->name);
+    reproduce.operands = &operand;
+    reproduce.operand_count = 1;
+    return cli_command(&reproduce, CLI_NO_RUN | CLI_PAPER | CLI_DOCS);
+}
+
+/* Owned by the caller: which runs are missing, and the command. */
+static char *describe_missing(const struct reproduce *reproduce, const struct reproduce_plan *plan,
+                              const struct figure_data *data)
+{
+    char *said = NULL;
+    size_t size = 0;
+    char *command = simulating_command(reproduce->cli, plan->figure);
+    FILE *text = open_memstream(&said, &size);
+    assert(text != NULL);
+    fprintf(text, "%s holds %zu of the %zu runs of %s with the configs asked for (missing: ",
+            reproduce->db_path, reproduce_plan_total(plan) - reproduce_plan_missing(plan, data),
+            reproduce_plan_total(plan), plan->figure->name);
+    reproduce_plan_name_missing(plan, data, text);
+    fprintf(text, "); to simulate them, run %s", command);
+    fclose(text);
+    free(command);
+    return said;
+}
+
+static char *write_section(const struct figure_page *page)
+{
+    char *text = NULL;
+    size_t size = 0;
+    char caption[CAPTION_MAX];
+    char note[CAPTION_MAX];
+    FILE *markdown = open_memstream(&text, &size);
+    assert(markdown != NULL);
+    text_caption(page, caption);
+    text_note(page, note);
+    fprintf(markdown, "%s. %s\n\n", caption, note);
+    page->figure->paper(page, markdown);
+    fclose(markdown);
+    return text;
+}
+
+static bool draw(const struct figure_page *page, FILE *headlines, struct diagnostic *diagnostic)
+{
+    if (!figure_render(page, diagnostic))
+        return false;
+    if (page->figure->headline != NULL)
+        page->figure->headline(page, headlines);
+    return true;
+}
+
+bool reproduce_figure(const struct reproduce *reproduce, const struct reproduce_plan *plan,
+                      FILE *headlines, struct reproduced *drawn, struct diagnostic *diagnostic)
+{
+    struct figure_data data;
+    char scripts[CONFIG_PATH_MAX];
+    *drawn = (struct reproduced){.figure = plan->figure};
+    if (!figure_data_select(reproduce->db, &plan->selection, &data, diagnostic))
+        return false;
+    drawn->missing = reproduce_plan_missing(plan, &data);
+    if (drawn->missing > 0) {
+        char *said = describe_missing(reproduce, plan, &data);
+        if (data.arm_count == 0)
+            diagnostic_set(diagnostic, "%s", said);
+        else
+            cli_error(CLI_DONE, "%s", said);
+        free(said);
+    }
+    cli_data_path("plots", scripts);
+    bool some = reproduce->cli->quick && reproduce->cli->seeds == 0;
+    struct figure_page page = {
+        .figure = plan->figure,
+        .data = &data,
+        .reported = reproduce->reported,
+        .folder = reproduce->folder,
+        .scripts = scripts,
+        .whole_seeds_min = some ? plan->whole_seeds_min : 0,
+        .whole_seeds_max = some ? plan->whole_seeds_max : 0,
+        .missing = drawn->missing,
+    };
+    bool done = data.arm_count > 0 && draw(&page, headlines, diagnostic);
+    if (done && reproduce->paper != NULL && drawn->missing == 0)
+        drawn->section = write_section(&page);
+    figure_data_deinit(&data);
+    return done;
+}
+
+void reproduced_deinit(struct reproduced *drawn)
+{
+    free(drawn->section);
+    drawn->section = NULL;
+}
+
+/* ---- publishing ---- */
+
+static bool copy_whole(const char *from, const char *to)
 {
     char block[1 << 14];
     size_t size;
@@ -23,8 +126,6 @@ static bool copy_file(const char *from, const char *to, struct diagnostic *diagn
         copied = false;
     if (in != NULL)
         fclose(in);
-    if (!copied)
-        diagnostic_set(diagnostic, "cannot copy %s to %s: %s", from, to, strerror(errno));
     return copied;
 }
 
@@ -33,82 +134,58 @@ static bool copy_document(const struct reproduce *reproduce, const struct figure
 {
     char from[CONFIG_PATH_MAX];
     char to[CONFIG_PATH_MAX];
+    char next[CONFIG_PATH_MAX + 8];
     snprintf(from, sizeof(from), "%s/%s.svg", reproduce->folder, figure->name);
     snprintf(to, sizeof(to), "%s/%s.svg", reproduce->documents, figure->name);
-    return copy_file(from, to, diagnostic);
+    snprintf(next, sizeof(next), "%s.new", to);
+    if (copy_whole(from, next) && rename(next, to) == 0)
+        return true;
+    diagnostic_set(diagnostic, "cannot copy %s to %s: %s", from, to, strerror(errno));
+    unlink(next);
+    return false;
 }
 
-static bool rewrite_part(const struct reproduce *reproduce, const struct figure_page *page,
-                         struct diagnostic *diagnostic)
+/* What P1 found, as the whole experiment is shipped; leaves *text NULL where runs are missing. */
+static bool write_summary(const struct reproduce *reproduce, char **text,
+                          struct diagnostic *diagnostic)
 {
-    char *text = NULL;
-    size_t size = 0;
-    char caption[CAPTION_MAX];
-    char note[CAPTION_MAX];
-    FILE *markdown = open_memstream(&text, &size);
-    assert(markdown != NULL);
-    text_caption(page, caption);
-    text_note(page, note);
-    fprintf(markdown, "%s. %s\n\n", caption, note);
-    page->figure->paper(page, markdown);
-    fclose(markdown);
-    bool done = paper_rewrite(reproduce->paper, page->figure->name, text, diagnostic);
-    free(text);
-    return done;
-}
-
-bool reproduce_figure(const struct reproduce *reproduce, const struct figure *figure,
-                      uint64_t seeds, FILE *headlines, struct diagnostic *diagnostic)
-{
+    struct reproduce_plan plan;
     struct figure_data data;
-    char scripts[CONFIG_PATH_MAX];
-    if (!figure_data_load(reproduce->db, figure->name, RESULTS_SIM, &data, diagnostic))
-        return false;
-    if (data.arm_count == 0) {
+    size_t size = 0;
+    *text = NULL;
+    if (!reproduce_plan_load(reproduce->cli, figure_find("p1"), 0, &plan)) {
         diagnostic_set(diagnostic,
-                       "%s holds no runs of %s to draw; run lakestream reproduce %s (without "
-                       "--no-run) to simulate them",
-                       reproduce->db_path, figure->name, figure->name);
+                       "the table of reported numbers needs configs/experiments/p1.yaml");
         return false;
     }
-    cli_data_path("plots", scripts);
-    struct figure_page page = {
-        .figure = figure,
-        .data = &data,
-        .reported = reproduce->reported,
-        .folder = reproduce->folder,
-        .scripts = scripts,
-        .seeds = seeds,
-    };
-    bool done = figure_render(&page, diagnostic);
-    if (done && reproduce->documents != NULL)
-        done = copy_document(reproduce, figure, diagnostic);
-    if (done && reproduce->paper != NULL)
-        done = rewrite_part(reproduce, &page, diagnostic);
-    if (done)
-        figure->headline(&page, headlines);
-    figure_data_deinit(&data);
+    bool done = figure_data_select(reproduce->db, &plan.selection, &data, diagnostic);
+    if (done && reproduce_plan_missing(&plan, &data) == 0) {
+        FILE *markdown = open_memstream(text, &size);
+        assert(markdown != NULL);
+        done = paper_summary(&data, reproduce->reported, markdown, diagnostic);
+        fclose(markdown);
+    }
+    figure_data_deinit(&data); /* empty where it could not be read */
+    reproduce_plan_deinit(&plan);
     return done;
 }
 
-bool reproduce_summary(const struct reproduce *reproduce, struct diagnostic *diagnostic)
+bool reproduce_publish(const struct reproduce *reproduce, const struct reproduced *drawn,
+                       size_t count, struct diagnostic *diagnostic)
 {
-    struct figure_data data;
-    char *text = NULL;
-    size_t size = 0;
+    for (size_t i = 0; reproduce->documents != NULL && i < count; i++)
+        if (drawn[i].missing == 0 && !copy_document(reproduce, drawn[i].figure, diagnostic))
+            return false;
     if (reproduce->paper == NULL)
         return true;
-    if (!figure_data_load(reproduce->db, "p1", RESULTS_SIM, &data, diagnostic))
-        return false;
-    if (data.arm_count == 0)
-        return true; /* another database: what the page says of P1 stays */
-    FILE *markdown = open_memstream(&text, &size);
-    assert(markdown != NULL);
-    bool done = paper_summary(&data, reproduce->reported, markdown, diagnostic);
-    fclose(markdown);
-    figure_data_deinit(&data);
-    if (done)
-        done = paper_rewrite(reproduce->paper, "numbers", text, diagnostic);
-    free(text);
+    char *summary;
+    bool done = write_summary(reproduce, &summary, diagnostic);
+    for (size_t i = 0; done && i < count; i++)
+        if (drawn[i].section != NULL)
+            done = paper_rewrite(reproduce->paper, drawn[i].figure->name, drawn[i].section,
+                                 diagnostic);
+    if (done && summary != NULL)
+        done = paper_rewrite(reproduce->paper, "numbers", summary, diagnostic);
+    free(summary);
     return done;
 }

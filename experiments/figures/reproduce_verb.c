@@ -1,6 +1,5 @@
 /* reproduce_verb.c - `lakestream reproduce`: runs what the database lacks, draws, and says what was
  * found and where it lies. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,48 +58,51 @@ static char *sim_command(const struct cli *cli, char *path)
     return cli_command(&sim, 0);
 }
 
-/* Loads the figure's experiment and runs what is missing; *seeds: of the whole figure's arm with
- * fewest. */
-static int simulate(const struct cli *cli, const struct figure *figure, struct results_db *db,
-                    uint64_t *seeds)
+/* Seeds of each arm that are asked for; 0: as the experiment says. */
+static uint64_t seeds_of(const struct cli *cli)
 {
-    char relative[CONFIG_PATH_MAX];
-    char path[CONFIG_PATH_MAX];
-    struct experiment experiment;
-    struct cli whole = *cli;
-    whole.seeds = 0;
-    snprintf(relative, sizeof(relative), "configs/experiments/%s.yaml", figure->name);
-    cli_data_path(relative, path);
-    if (!cli_load_experiment(&whole, path, &experiment))
-        return CLI_FAILED;
-    *seeds = experiment.arms[0].config.seeds;
-    for (size_t i = 1; i < experiment.arm_count; i++)
-        if (experiment.arms[i].config.seeds < *seeds)
-            *seeds = experiment.arms[i].config.seeds;
-    int status = CLI_DONE;
-    if (!cli->no_run) {
-        char *command = cli_command(cli, 0);
-        char *repeat = sim_command(cli, path);
-        struct simulate_options options = {
-            .db = db,
-            .jobs = (unsigned)cli->jobs,
-            .seeds = cli->seeds > 0 ? cli->seeds
-                     : cli->quick   ? QUICK_SEEDS
-                                    : 0,
-            .progress = stderr,
-            .command = command,
-            .repeat = repeat,
-        };
-        status = simulate_experiment(&experiment, &options);
-        free(command);
-        free(repeat);
-    }
-    experiment_deinit(&experiment);
+    return cli->seeds > 0 ? cli->seeds : cli->quick ? QUICK_SEEDS : 0;
+}
+
+/* Runs what is missing. */
+static int simulate(const struct reproduce *reproduce, struct reproduce_plan *plan)
+{
+    const struct cli *cli = reproduce->cli;
+    if (cli->no_run)
+        return CLI_DONE;
+    char *command = cli_command(cli, 0);
+    char *repeat = sim_command(cli, plan->path);
+    struct simulate_options options = {
+        .db = reproduce->db,
+        .jobs = (unsigned)cli->jobs,
+        .seeds = plan->seeds,
+        .progress = stderr,
+        .command = command,
+        .repeat = repeat,
+    };
+    int status = simulate_experiment(&plan->experiment, &options);
+    free(command);
+    free(repeat);
     return status;
 }
 
-static void say(const struct reproduce *reproduce, const struct figure *const *figures,
-                size_t count, const char *headlines)
+static int run_and_draw(const struct reproduce *reproduce, const struct figure *figure,
+                        FILE *headlines, struct reproduced *drawn)
+{
+    struct diagnostic diagnostic;
+    struct reproduce_plan plan;
+    if (!reproduce_plan_load(reproduce->cli, figure, seeds_of(reproduce->cli), &plan))
+        return CLI_FAILED;
+    int status = simulate(reproduce, &plan);
+    if (status == CLI_DONE && !reproduce_figure(reproduce, &plan, headlines, drawn, &diagnostic))
+        status = cli_error(CLI_FAILED, "%s", diagnostic.text);
+    reproduce_plan_deinit(&plan);
+    return status;
+}
+
+/* Status: whether it could be written. */
+static int say(const struct reproduce *reproduce, const struct reproduced *drawn, size_t count,
+               const char *headlines)
 {
     printf("\nfound:\n");
     for (const char *line = headlines; *line;) {
@@ -110,33 +112,39 @@ static void say(const struct reproduce *reproduce, const struct figure *const *f
     }
     printf("\nlook at:\n");
     for (size_t i = 0; i < count; i++)
-        printf("  %s/%s.svg  .png  .md\n", reproduce->folder, figures[i]->name);
-    if (reproduce->paper != NULL)
-        printf("  %s\n", reproduce->paper);
+        printf("  %s/%s.svg  .png  .md\n", reproduce->folder, drawn[i].figure->name);
+    for (size_t i = 0; reproduce->paper != NULL && i < count; i++)
+        if (drawn[i].missing > 0)
+            printf("  %s: %s is left as it was, for runs are missing\n", reproduce->paper,
+                   drawn[i].figure->name);
+        else
+            printf("  %s: %s\n", reproduce->paper, drawn[i].figure->name);
     printf("  %s (lakestream query)\n", reproduce->db_path);
+    if (fflush(stdout) == 0)
+        return CLI_DONE;
+    return cli_error(CLI_FAILED, "cannot write the output; is the disk full?");
 }
 
-static int draw_all(const struct cli *cli, const struct figure *const *figures, size_t count,
-                    struct reproduce *reproduce)
+/* Nothing is published before all figures are drawn. */
+static int draw_all(const struct reproduce *reproduce, const struct figure *const *figures,
+                    size_t count)
 {
     struct diagnostic diagnostic;
+    struct reproduced drawn[FIGURES_MAX] = {0};
     char *headlines = NULL;
     size_t size = 0;
     FILE *text = open_memstream(&headlines, &size);
     int status = CLI_DONE;
     assert(text != NULL);
-    for (size_t i = 0; i < count && status == CLI_DONE; i++) {
-        uint64_t seeds = 0;
-        status = simulate(cli, figures[i], reproduce->db, &seeds);
-        if (status == CLI_DONE &&
-            !reproduce_figure(reproduce, figures[i], seeds, text, &diagnostic))
-            status = cli_error(CLI_FAILED, "%s", diagnostic.text);
-    }
-    if (status == CLI_DONE && !reproduce_summary(reproduce, &diagnostic))
-        status = cli_error(CLI_FAILED, "%s", diagnostic.text);
+    for (size_t i = 0; i < count && status == CLI_DONE; i++)
+        status = run_and_draw(reproduce, figures[i], text, &drawn[i]);
     fclose(text);
+    if (status == CLI_DONE && !reproduce_publish(reproduce, drawn, count, &diagnostic))
+        status = cli_error(CLI_FAILED, "%s", diagnostic.text);
     if (status == CLI_DONE)
-        say(reproduce, figures, count, headlines);
+        status = say(reproduce, drawn, count, headlines);
+    for (size_t i = 0; i < count; i++)
+        reproduced_deinit(&drawn[i]);
     free(headlines);
     return status;
 }
@@ -148,13 +156,18 @@ static bool make_folder(const char *folder)
     return cli_make_parent(inside);
 }
 
+/* Whether what is shipped was asked for, all of it: only that is published. */
+static bool asks_for_all(const struct cli *cli)
+{
+    return !cli->quick && cli->seeds == 0 && cli->set_count == 0;
+}
+
 /* NULL: the page is left alone. */
 static const char *choose_paper(const struct cli *cli)
 {
-    bool whole = !cli->quick && cli->seeds == 0 && cli->set_count == 0;
     if (cli->paper != NULL)
         return cli->paper;
-    return whole && access(PAPER_FILE, F_OK) == 0 ? PAPER_FILE : NULL;
+    return asks_for_all(cli) && access(PAPER_FILE, F_OK) == 0 ? PAPER_FILE : NULL;
 }
 
 static int reproduce_all(const struct cli *cli, const struct figure *const *figures, size_t count)
@@ -176,13 +189,14 @@ static int reproduce_all(const struct cli *cli, const struct figure *const *figu
         .documents = cli->docs ? DOCUMENTS : NULL,
         .paper = choose_paper(cli),
         .reported = &reported,
+        .cli = cli,
     };
     if (!cli->no_run && !cli_make_parent(cli->db))
         return CLI_FAILED;
     enum results_access access = cli->no_run ? RESULTS_READ : RESULTS_WRITE;
     if (results_open(cli->db, access, &reproduce.db, message) != RESULTS_OK)
         return cli_error(CLI_FAILED, "%s", message);
-    int status = draw_all(cli, figures, count, &reproduce);
+    int status = draw_all(&reproduce, figures, count);
     results_close(reproduce.db);
     return status;
 }
@@ -195,7 +209,9 @@ int reproduce_main(int argc, char **argv)
             "usage: lakestream reproduce [FIGURE...] [FLAGS]\n\n"
             "Simulates what the database lacks of each figure (all of them if none is named),\n"
             "draws it as SVG and PNG with a table beside it, and rewrites the tables of\n"
-            "PAPER_REPRO.md.",
+            "PAPER_REPRO.md. A figure is made of the runs of its experiment's file as it is now,\n"
+            "with --set. With --set, --seeds or --quick, or where --no-run finds runs missing,\n"
+            "PAPER_REPRO.md is left alone.",
         .flags = CLI_LIST | CLI_QUICK | CLI_NO_RUN | CLI_OUT | CLI_DOCS | CLI_PAPER | CLI_SET |
                  CLI_SEEDS | CLI_DB | CLI_JOBS,
         .operands_max = FIGURES_MAX,
@@ -205,6 +221,9 @@ int reproduce_main(int argc, char **argv)
         return cli.status;
     if (cli.list)
         return list();
+    if ((cli.paper != NULL || cli.docs) && !asks_for_all(&cli))
+        return cli_error(CLI_USAGE, "reproduce: --paper and --docs publish the figures as they are "
+                                    "shipped; leave out --set, --seeds and --quick");
     size_t count = choose(&cli, figures);
     return count == 0 ? CLI_USAGE : reproduce_all(&cli, figures, count);
 }

@@ -1,5 +1,5 @@
-/* Tests of experiments/figure*.c and paper*.c on small databases whose numbers were worked out by
- * hand. Two seeds: the half width of a mean of a and b is 12.706 |a - b| / 2. */
+/* Tests of experiments/figures/figure*.c and paper*.c on small databases whose numbers were worked
+ * out by hand. Two seeds: the half width of a mean of a and b is 12.706 |a - b| / 2. */
 #include "experiments/figures/figure.h"
 
 #include <math.h>
@@ -142,7 +142,6 @@ static struct figure_page page_of(const struct sample *sample, const char *figur
         .reported = &sample->reported,
         .folder = sample->fixture.directory,
         .scripts = "plots",
-        .seeds = 10,
     };
 }
 

@@ -1,5 +1,5 @@
-/* Tests of experiments/query*.c: exit statuses and what is printed, run in a child as a user would.
- */
+/* Tests of experiments/results/query*.c: exit statuses and what is printed, run in a child as a
+ * user would. */
 #include "experiments/results/query.h"
 
 #include <fcntl.h>

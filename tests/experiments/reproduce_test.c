@@ -1,19 +1,24 @@
 /* Tests of `lakestream reproduce`: what is missing is said in one line that tells what to do. */
+#include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "experiments/cli.h"
 #include "experiments/figures/figure_plot.h"
+#include "experiments/figures/reproduce.h"
 #include "experiments/verbs.h"
 #include "tests/experiments/results_fixture.h"
 #include "tests/harness.h"
 
 #define SAID_MAX 1024
-#define ARGUMENTS_MAX 12
+#define ARGUMENTS_MAX 16
 
 /* Runs the verb with what is given after its name, up to NULL; keeps what it says on stderr. */
 static int reproduce(const struct fixture *fixture, const char *const *given, char said[SAID_MAX])
@@ -128,7 +133,9 @@ static void empty_database_says_what_to_run(void)
                                                  fixture.directory, NULL},
                            said);
     CU_ASSERT_EQUAL(status, CLI_FAILED);
-    expect_one_line(said, "run lakestream reproduce p1");
+    expect_one_line(said, "holds 0 of the 90 runs of p1");
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, " reproduce p1 --db "));
+    CU_ASSERT_PTR_NULL(strstr(said, "--no-run"));
     fixture_remove(&fixture);
 }
 
@@ -144,10 +151,42 @@ static void wrong_usage_is_refused(void)
     fixture_remove(&fixture);
 }
 
-/* The whole way on a small scale: simulated, drawn, and drawn again without a run. */
+static const char *const suffixes[] = {"svg", "png", "md", "tsv", "vars"};
+
+/* The same with what is printed thrown away. */
+static int reproduce_quietly(const struct fixture *fixture, const char *const *given,
+                             char said[SAID_MAX])
+{
+    fflush(stdout);
+    int old = dup(1);
+    int null = open("/dev/null", O_WRONLY);
+    dup2(null, 1);
+    close(null);
+    int status = reproduce(fixture, given, said);
+    fflush(stdout);
+    dup2(old, 1);
+    close(old);
+    return status;
+}
+
+/* P1 on a small scale: 20 minutes, 2 seeds; `more` ends with NULL. */
+static int reproduce_small(const struct fixture *fixture, const char *folder,
+                           const char *const *more, char said[SAID_MAX])
+{
+    const char *given[ARGUMENTS_MAX] = {
+        "p1", "--set", "run.duration=20min", "--db", fixture->path, "--out", folder};
+    size_t count = 7;
+    for (; *more != NULL; more++)
+        given[count++] = *more;
+    given[count] = NULL;
+    return reproduce_quietly(fixture, given, said);
+}
+
+#define MORE(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* The whole way on a small scale: simulated and drawn. */
 static void figure_is_drawn(void)
 {
-    static const char *const suffixes[] = {"svg", "png", "md", "tsv", "vars"};
     char said[SAID_MAX];
     char path[300];
     struct diagnostic diagnostic;
@@ -157,19 +196,7 @@ static void figure_is_drawn(void)
         fixture_remove(&fixture);
         HARNESS_SKIP("gnuplot or its font is missing");
     }
-    fflush(stdout);
-    int old = dup(1);
-    int null = open("/dev/null", O_WRONLY);
-    dup2(null, 1);
-    close(null);
-    int result =
-        reproduce(&fixture,
-                  (const char *const[]){"p1", "--set", "run.duration=20min", "--seeds", "2", "--db",
-                                        fixture.path, "--out", fixture.directory, NULL},
-                  said);
-    fflush(stdout);
-    dup2(old, 1);
-    close(old);
+    int result = reproduce_small(&fixture, fixture.directory, MORE("--seeds", "2"), said);
     CU_ASSERT_EQUAL(result, CLI_DONE);
     for (size_t i = 0; i < HARNESS_COUNT(suffixes); i++) {
         snprintf(path, sizeof(path), "%s/p1.%s", fixture.directory, suffixes[i]);
@@ -179,6 +206,167 @@ static void figure_is_drawn(void)
     fixture_remove(&fixture);
 }
 
+/* The figure's table; the caller frees it. */
+static char *table_of(const char *folder)
+{
+    char path[300];
+    char *text = calloc(1, 1 << 16);
+    snprintf(path, sizeof(path), "%s/p1.md", folder);
+    FILE *file = fopen(path, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT_TRUE(fread(text, 1, (1 << 16) - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+/* Whatever the same database was asked for last. */
+static void figures_hold_what_was_asked_for(void)
+{
+    char said[SAID_MAX];
+    struct diagnostic diagnostic;
+    struct fixture fixture = fixture_make();
+    if (!figure_plot_ready(&diagnostic)) {
+        fixture_remove(&fixture);
+        HARNESS_SKIP("gnuplot or its font is missing");
+    }
+    const char *folder = fixture.directory;
+    CU_ASSERT_EQUAL(reproduce_small(&fixture, folder, MORE("--seeds", "2"), said), CLI_DONE);
+    char *before = table_of(folder);
+    CU_ASSERT_EQUAL(reproduce_small(&fixture, folder,
+                                    MORE("--set", "workload.tgb=64MiB", "--seeds", "1"), said),
+                    CLI_DONE);
+    char *other = table_of(folder);
+    CU_ASSERT_PTR_NOT_NULL(strstr(other, "64 MiB TGBs, simulated s3-standard store, 1 seed."));
+    CU_ASSERT_EQUAL(reproduce_small(&fixture, folder, MORE("--seeds", "2", "--no-run"), said),
+                    CLI_DONE);
+    char *after = table_of(folder);
+    CU_ASSERT_STRING_EQUAL(after, before);
+    free(before);
+    free(other);
+    free(after);
+    /* The quick figure has a seed more than there is. */
+    CU_ASSERT_EQUAL(reproduce_small(&fixture, folder, MORE("--quick", "--no-run"), said), CLI_DONE);
+    expect_one_line(said, "(missing: fixed-1s 1, fixed-10s 1, fixed-60s 1, aimd 1, incr 1, dac 1)");
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, " reproduce p1 --set run.duration=20min"));
+    after = table_of(folder);
+    CU_ASSERT_PTR_NOT_NULL(strstr(after, "2 of 10 to 40 seeds, 6 runs missing."));
+    free(after);
+    fixture_remove(&fixture);
+}
+
+static void only_the_shipped_figure_is_published(void)
+{
+    char said[SAID_MAX];
+    struct fixture fixture = fixture_make();
+    CU_ASSERT_EQUAL(reproduce(&fixture, MORE("p1", "--quick", "--paper", "x.md"), said), CLI_USAGE);
+    expect_one_line(said, "leave out --set, --seeds and --quick");
+    CU_ASSERT_EQUAL(reproduce(&fixture, MORE("p1", "--seeds", "2", "--docs"), said), CLI_USAGE);
+    CU_ASSERT_EQUAL(reproduce(&fixture, MORE("p1", "--set", "a=b", "--docs"), said), CLI_USAGE);
+    fixture_remove(&fixture);
+}
+
+static void figure_needs_no_headline(void)
+{
+    char message[RESULTS_MESSAGE_MAX];
+    char said[SAID_MAX];
+    struct diagnostic diagnostic = {""};
+    struct fixture fixture = fixture_make();
+    if (!figure_plot_ready(&diagnostic)) {
+        fixture_remove(&fixture);
+        HARNESS_SKIP("gnuplot or its font is missing");
+    }
+    struct figure bare = *figure_find("p1");
+    bare.headline = NULL;
+    bare.detail = NULL;
+    struct reported reported;
+    CU_ASSERT_TRUE_FATAL(reported_read("configs/reported.tsv", &reported, &diagnostic));
+    struct cli cli = {.sets = {"run.duration=20min"}, .set_count = 1};
+    CU_ASSERT_EQUAL(reproduce_small(&fixture, fixture.directory, MORE("--seeds", "1"), said),
+                    CLI_DONE);
+    struct reproduce reproduce = {
+        .folder = fixture.directory, .reported = &reported, .cli = &cli, .db_path = fixture.path};
+    CU_ASSERT_EQUAL_FATAL(results_open(fixture.path, RESULTS_READ, &reproduce.db, message),
+                          RESULTS_OK);
+    struct reproduce_plan plan;
+    struct reproduced drawn;
+    CU_ASSERT_TRUE_FATAL(reproduce_plan_load(&cli, &bare, 1, &plan));
+    CU_ASSERT_TRUE(reproduce_figure(&reproduce, &plan, stdout, &drawn, &diagnostic));
+    CU_ASSERT_EQUAL(drawn.missing, 0);
+    reproduced_deinit(&drawn);
+    reproduce_plan_deinit(&plan);
+    results_close(reproduce.db);
+    fixture_remove(&fixture);
+}
+
+/* ---- a full disk ---- */
+
+static size_t files_in(const char *folder)
+{
+    size_t count = 0;
+    DIR *directory = opendir(folder);
+    struct dirent *entry;
+    while ((entry = readdir(directory)) != NULL)
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(directory);
+    return count;
+}
+
+/* Child: draws onto file systems of several sizes. 0: all files or none, and always said. */
+static int draw_on_full_disks(const struct fixture *fixture, const char *folder)
+{
+    static const char *const sizes[] = {"size=8k", "size=24k", "size=60k", "size=120k", "size=4m"};
+    char said[SAID_MAX];
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+        return 77;
+    for (size_t i = 0; i < HARNESS_COUNT(sizes); i++) {
+        if (mount("none", folder, "tmpfs", 0, sizes[i]) != 0)
+            return 77;
+        int status = reproduce_small(fixture, folder, MORE("--seeds", "1", "--no-run"), said);
+        bool last = i + 1 == HARNESS_COUNT(sizes);
+        const char *end = strchr(said, '\n');
+        if (status != (last ? CLI_DONE : CLI_FAILED) || files_in(folder) != (last ? 5 : 0) ||
+            (!last && (end == NULL || end[1] != '\0' || strstr(said, "--out") == NULL ||
+                       strstr(said, folder) == NULL))) {
+            printf("\n  %s: status %d, %zu files, said %s\n", sizes[i], status, files_in(folder),
+                   said);
+            return 1;
+        }
+        if (umount(folder) != 0)
+            return 2;
+    }
+    return 0;
+}
+
+static void full_disk_leaves_nothing_half_drawn(void)
+{
+    char said[SAID_MAX];
+    char folder[200];
+    struct diagnostic diagnostic;
+    struct fixture fixture = fixture_make();
+    if (!figure_plot_ready(&diagnostic)) {
+        fixture_remove(&fixture);
+        HARNESS_SKIP("gnuplot or its font is missing");
+    }
+    snprintf(folder, sizeof(folder), "%s/small", fixture.directory);
+    CU_ASSERT_EQUAL(reproduce_small(&fixture, fixture.directory, MORE("--seeds", "1"), said),
+                    CLI_DONE);
+    CU_ASSERT_EQUAL(mkdir(folder, 0700), 0);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        int status = draw_on_full_disks(&fixture, folder);
+        fflush(stdout);
+        _exit(status);
+    }
+    int status = 0;
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    CU_ASSERT_EQUAL(rmdir(folder), 0);
+    fixture_remove(&fixture);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        HARNESS_SKIP("needs root, to mount a small file system");
+    CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 const struct harness_test reproduce_tests[] = {
     HARNESS_TEST(missing_gnuplot_names_its_package),
     HARNESS_TEST(missing_font_names_its_package),
@@ -186,5 +374,9 @@ const struct harness_test reproduce_tests[] = {
     HARNESS_TEST(empty_database_says_what_to_run),
     HARNESS_TEST(wrong_usage_is_refused),
     HARNESS_TEST(figure_is_drawn),
+    HARNESS_TEST(figures_hold_what_was_asked_for),
+    HARNESS_TEST(only_the_shipped_figure_is_published),
+    HARNESS_TEST(figure_needs_no_headline),
+    HARNESS_TEST(full_disk_leaves_nothing_half_drawn),
     {0},
 };

@@ -1,4 +1,4 @@
-/* Tests of experiments/table.c: the three formats, with values that need care. */
+/* Tests of experiments/results/table.c: the three formats, with values that need care. */
 #include "experiments/results/table.h"
 
 #include <math.h>
