@@ -5,31 +5,40 @@ set datafile missing 'NaN'
 set datafile separator '\t'
 set termoption noenhanced
 
-# Okabe and Ito: told apart by people who do not see all colours; dashes tell lines apart in print.
-palette = '#0072B2 #000000 #E69F00 #009E73 #CC79A7 #D55E00 #56B4E9 #8C6D31 #777777'
-colour(i) = word(palette, (int(i) - 1) % 9 + 1)
+# One policy has one colour in all figures (experiments/figures/figure_style.c gives out the numbers),
+# after Okabe and Ito: told apart by people who do not see all colours; dashes tell lines apart in print.
+# 1 dac; 2 to 4 fixed, in one hue; 5 aimd; 6 incr; 7, 8 other kinds of dac; 9 to 12 other policies.
+palette = '#0072B2 #7A2E00 #D55E00 #F0A04B #009E73 #CC79A7 #56B4E9 #1B3A57 #8C6D31 #6A51A3 #000000 #B2182B'
+colour(i) = word(palette, (int(i) - 1) % 12 + 1)
 
-set style line 1 lc rgb '#0072B2' lw 3.0 dt solid pt 7 ps 0.8
-set style line 2 lc rgb '#000000' lw 1.8 dt (4,4) pt 4 ps 0.8
-set style line 3 lc rgb '#E69F00' lw 1.8 dt (12,5) pt 8 ps 0.9
-set style line 4 lc rgb '#009E73' lw 1.8 dt (14,5,3,5) pt 10 ps 0.9
-set style line 5 lc rgb '#CC79A7' lw 1.8 dt (22,7) pt 12 ps 1.0
-set style line 6 lc rgb '#D55E00' lw 1.8 dt (12,4,3,4,3,4) pt 6 ps 0.8
-set style line 7 lc rgb '#56B4E9' lw 1.8 dt (7,4) pt 5 ps 0.7
-set style line 8 lc rgb '#8C6D31' lw 1.8 dt (18,4,4,4) pt 9 ps 0.8
-set style line 9 lc rgb '#777777' lw 1.8 dt (3,7) pt 11 ps 0.8
-set style line 20 lc rgb '#444444' lw 1.6 dt (6,5)     # what the paper reports
+set style line 1 lc rgb colour(1) lw 3.0 dt solid pt 7 ps 0.8
+set style line 2 lc rgb colour(2) lw 1.8 dt (4,4) pt 4 ps 0.8
+set style line 3 lc rgb colour(3) lw 1.8 dt (12,5) pt 8 ps 0.9
+set style line 4 lc rgb colour(4) lw 1.8 dt (18,4,4,4) pt 9 ps 0.8
+set style line 5 lc rgb colour(5) lw 1.8 dt (14,5,3,5) pt 10 ps 0.9
+set style line 6 lc rgb colour(6) lw 1.8 dt (22,7) pt 12 ps 1.0
+set style line 7 lc rgb colour(7) lw 1.8 dt (7,4) pt 5 ps 0.7
+set style line 8 lc rgb colour(8) lw 1.8 dt (12,4,3,4,3,4) pt 6 ps 0.8
+set style line 9 lc rgb colour(9) lw 1.8 dt (3,7) pt 11 ps 0.8
+set style line 10 lc rgb colour(10) lw 1.8 dt (4,4) pt 4 ps 0.8
+set style line 11 lc rgb colour(11) lw 1.8 dt (12,5) pt 8 ps 0.9
+set style line 12 lc rgb colour(12) lw 1.8 dt (14,5,3,5) pt 10 ps 0.9
+set style line 20 lc rgb '#8a8a8a' lw 1.1 dt solid     # what the paper reports
 set style line 21 lc rgb '#dddddd' lw 0.7 dt solid     # grid
 # The same dashes by number, for lines that are not plotted: dt (style + 10).
 set dashtype 11 solid
 set dashtype 12 (4,4)
 set dashtype 13 (12,5)
-set dashtype 14 (14,5,3,5)
-set dashtype 15 (22,7)
-set dashtype 16 (12,4,3,4,3,4)
+set dashtype 14 (18,4,4,4)
+set dashtype 15 (14,5,3,5)
+set dashtype 16 (22,7)
 set dashtype 17 (7,4)
-set dashtype 18 (18,4,4,4)
+set dashtype 18 (12,4,3,4,3,4)
 set dashtype 19 (3,7)
+set dashtype 20 (4,4)
+set dashtype 21 (12,5)
+set dashtype 22 (14,5,3,5)
+
 set style textbox opaque fillcolor rgb '#ffffff' noborder margins 0.4,0.2
 set style fill transparent solid 0.18 noborder
 

@@ -7,16 +7,14 @@ if (ARG3 eq 'svg') { set terminal svg size 1180,760 font 'DejaVu Sans,13' backgr
 else { set terminal pngcairo size 1770,1140 font 'DejaVu Sans,13' fontscale 1.5 linewidth 1.5 pointscale 1.5 }
 set output ARG1.'.'.ARG3
 
-# dac's kinds are drawn strongest; the style of the others is theirs by order.
-is_dac(g) = strstrt(word(groups, g), 'dac') == 1
-others = 0
-styles = ''
-dacs = 0
-do for [g=1:group_count] {
-    if (is_dac(g)) { dacs = dacs + 1; styles = styles.sprintf(' %d', dacs == 1 ? 6 : dacs == 2 ? 1 : 7) } \
-    else { others = others + 1; styles = styles.sprintf(' %d', others + 1) }
-}
 style(g) = int(word(styles, g))
+count(g) = int(word(counts, g))
+# Where a curve's first and last value stand beside their points, by style: across, up.
+shift(across, g) = real(word(across, style(g)))
+first_across = '-2.8 2.0 2.0 2.0 0 3.2 2.6 2.8 1.8 1.8 1.8 1.8'
+first_up = '0.3 -0.2 -0.2 -0.2 -0.9 -0.7 -0.9 -0.4 0 0 0 0'
+last_across = '-2.2 0 0 0 1.8 -2.6 2.4 0 2.0 2.0 2.0 2.0'
+last_up = '0.5 0.9 0.9 0.9 0.5 0.5 -0.2 -1.0 0 0 0 0'
 
 # Success on a scale of conflicts, so that 90, 95 and 99 % are told apart; above 99.8 % is drawn there.
 y_of(v) = -log10(v > 99.8 ? 0.2 : 100 - v)
@@ -31,7 +29,7 @@ do for [h=0:1] {
     if (h == 0) {
         set label 1 title_text at screen 0.02,0.965 left font ',19'
         set label 2 caption at screen 0.02,0.925 left textcolor rgb '#444444'
-        set label 3 'Each point is one value of the constant; ring: its default. Bars: 95 % intervals over seeds. Up and to the left is better.' \
+        set label 3 'Points: values of the constant, first and last named; ring: default; bars: 95 % intervals; thin grey: reported. Up and left is better.' \
             at screen 0.02,0.896 left textcolor rgb '#444444'
         do for [g=1:group_count] {
             x = 0.04 + ((g - 1) % 3) * 0.32
@@ -40,10 +38,10 @@ do for [h=0:1] {
             set label 10+g word(groups, g).': '.word(swept, g) at screen x+0.052,y left
         }
     }
-    set lmargin at screen 0.090 + 0.485 * h; set rmargin at screen 0.500 + 0.485 * h
+    set lmargin at screen 0.098 + 0.485 * h; set rmargin at screen 0.500 + 0.485 * h
     set tmargin at screen 0.825; set bmargin at screen 0.215
     set logscale x
-    set xrange [0.6*AGE_min:1.6*AGE_max]
+    set xrange [0.6*AGE_min:2*AGE_max]
     set yrange [y_of(0):y_of(99.8)+0.03]
     set ylabel 'commit success of the hour, %  (log scale of conflicts)' offset 1.5,0
     if (h == 1) { unset ylabel; set format y '' }
@@ -53,6 +51,8 @@ do for [h=0:1] {
     plot y_of(reported_success) with lines ls 20, \
          for [g=1:group_count] points index h*group_count+g-1 using 3:(y_of($6)):($4 > 0 ? $4 : AGE_min):5:(y_of($7)):(y_of($8)) with xyerrorbars lc rgb colour(style(g)) lw 1 pt 0 ps 0, \
          for [g=1:group_count] points index h*group_count+g-1 using 3:(y_of($6)) with linespoints ls style(g), \
-         for [g=1:group_count] points index h*group_count+g-1 using ($2 == 1 ? $3 : NaN):(y_of($6)) with points pt 6 ps 2.2 lw 2 lc rgb colour(style(g))
+         for [g=1:group_count] points index h*group_count+g-1 using ($2 == 1 ? $3 : NaN):(y_of($6)) with points pt 6 ps 2.2 lw 2 lc rgb colour(style(g)), \
+         for [g=1:group_count] points index h*group_count+g-1 every ::0::0 using 3:(y_of($6)):1 with labels font ',10' textcolor rgb colour(style(g)) offset shift(first_across, g),shift(first_up, g), \
+         for [g=1:group_count] points index h*group_count+g-1 every ::count(g)-1::count(g)-1 using 3:(y_of($6)):1 with labels font ',10' textcolor rgb colour(style(g)) offset shift(last_across, g),shift(last_up, g)
 }
 unset multiplot

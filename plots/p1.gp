@@ -8,7 +8,7 @@ if (ARG3 eq 'svg') { set terminal svg size 1180,1540 font 'DejaVu Sans,13' backg
 else { set terminal pngcairo size 1770,2310 font 'DejaVu Sans,13' fontscale 1.5 linewidth 1.5 pointscale 1.5 }
 set output ARG1.'.'.ARG3
 
-style(i) = int(word(styles, i)) > 9 ? (int(word(styles, i)) - 2) % 8 + 2 : int(word(styles, i))
+style(i) = int(word(styles, i))
 rows = 4
 left(c) = c == 0 ? 0.080 : 0.580
 right(c) = left(c) + 0.405
@@ -26,7 +26,7 @@ do for [p=0:7] {
     if (p == 0) {
         set label 1 title_text at screen 0.02,0.981 left font ',19'
         set label 2 caption at screen 0.02,0.960 left textcolor rgb '#444444'
-        set label 3 'Lines: mean over seeds in windows of '.window.'. Bands: 95 % interval of that mean. Dashed grey: what the paper reports for DAC.' \
+        set label 3 'Lines: mean over seeds in windows of '.window.'. Bands: 95 % interval of that mean. Thin grey: what the paper reports for DAC.' \
             at screen 0.02,0.945 left textcolor rgb '#444444'
         do for [i=1:n] {
             x = 0.02 + (i - 1) * 0.96 / n

@@ -19,7 +19,7 @@ do for [r=0:2] {
             set label 2 caption.', policy dac. One value changes per column; ring: its default.' at screen 0.02,0.938 left textcolor rgb '#444444'
             set label 3 sprintf('hour %d', early_hour) at screen 0.085,0.906 left textcolor rgb '#222222'
             set arrow 3 from screen 0.035,0.906 to screen 0.078,0.906 nohead lc rgb '#56B4E9' lw 2 dt (5,3)
-            set label 4 sprintf('hour %d   (bars: 95 %% intervals over seeds)', late_hour) at screen 0.225,0.906 left textcolor rgb '#222222'
+            set label 4 sprintf('hour %d   (bars: 95 %% intervals over seeds, cut at a panel''s edge)', late_hour) at screen 0.225,0.906 left textcolor rgb '#222222'
             set arrow 4 from screen 0.175,0.906 to screen 0.218,0.906 nohead lc rgb '#0072B2' lw 3
         }
         set lmargin at screen 0.070 + (g - 1) * width; set rmargin at screen 0.070 + g * width - 0.022

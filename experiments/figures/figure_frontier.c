@@ -6,6 +6,7 @@
 #include "experiments/config/options.h"
 #include "experiments/figures/figure.h"
 #include "experiments/figures/figure_curve.h"
+#include "experiments/figures/figure_style.h"
 #include "experiments/figures/figure_text.h"
 #include "experiments/figures/paper_rules.h"
 
@@ -53,6 +54,12 @@ static void frontier_plot(const struct figure_page *page, FILE *points, FILE *va
     for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
         fprintf(variables, "%s%s", i > 0 ? " " : "",
                 data->arms[i].sweep_key[0] ? data->arms[i].sweep_key : "-");
+    fprintf(variables, "'\nstyles = '");
+    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
+        fprintf(variables, "%s%d", i > 0 ? " " : "", figure_style(data, i));
+    fprintf(variables, "'\ncounts = '");
+    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
+        fprintf(variables, "%s%zu", i > 0 ? " " : "", curve_group_end(data, i) - i);
     fprintf(variables, "'\ngroup_count = %zu\nlate_hour = %d\nreported_success = %.9g\n", groups,
             late, reported_number(page->reported, "P1", "success"));
 }
@@ -99,7 +106,7 @@ static const char *judge(const struct curve *curve, const struct curve *against,
         return "not reached";
     if (!isfinite(ratio.low + ratio.high))
         return "not known";
-    return ratio.high < 1 ? "fresher" : ratio.low > 1 ? "older" : "no difference shown";
+    return ratio.high < 1 ? "fresher" : ratio.low > 1 ? "staler" : "no difference shown";
 }
 
 static void write_ages(const struct figure_page *page, int hour, size_t reference, FILE *markdown)
@@ -137,7 +144,7 @@ static void write_comparison(const struct figure_page *page, FILE *markdown)
     fprintf(markdown,
             "**The median age at which a success is had**, in seconds, by interpolation along each "
             "curve, and how it compares with %s at the same success (95 %% interval of the ratio "
-            "of ages, jackknife over seeds: fresher or older only where it excludes 1).\n\n"
+            "of ages, jackknife over seeds: fresher or staler only where it excludes 1).\n\n"
             "| hour | policy |",
             data->arms[reference].group);
     for (size_t k = 0; k < TARGET_COUNT; k++)
@@ -220,12 +227,13 @@ static void frontier_detail(const struct figure_page *page, FILE *markdown)
     }
 }
 
-/* "older: aimd, dac-rate; no difference shown: fixed" at this success, in the order of the words.
- */
+/* "staler than dac-model: aimd, dac-rate; no difference shown: fixed" at this success, in the order
+ * of the words. */
 static void print_groups(const struct figure_data *data, int hour, double success, FILE *text)
 {
-    static const char *const words[] = {"fresher", "older", "no difference shown", "not known",
+    static const char *const words[] = {"fresher", "staler", "no difference shown", "not known",
                                         "not reached"};
+    const size_t compared = 2; /* words that say than what */
     const char *separator = "";
     size_t reference = reference_group(data);
     struct curve against;
@@ -236,8 +244,11 @@ static void print_groups(const struct figure_data *data, int hour, double succes
             struct curve curve;
             curve_read(data, i, hour, &curve);
             if (i != reference && strcmp(judge(&curve, &against, success), words[k]) == 0) {
-                fprintf(text, "%s%s%s", named ? ", " : separator, named ? "" : words[k],
-                        named ? "" : ": ");
+                fprintf(text, "%s", named ? ", " : separator);
+                if (!named && k < compared)
+                    fprintf(text, "%s than %s: ", words[k], data->arms[reference].group);
+                else if (!named)
+                    fprintf(text, "%s: ", words[k]);
                 fprintf(text, "%s", data->arms[i].group);
                 named = true;
                 separator = "; ";
@@ -258,15 +269,14 @@ static void frontier_headline(const struct figure_page *page, FILE *text)
     if (late == 0 || reference == page->data->arm_count)
         return;
     for (size_t k = TARGET_COUNT - 2; k < TARGET_COUNT; k++) {
-        fprintf(text, "at %.1f %% success in hour %d, compared with %s: ", 100 * targets[k], late,
-                page->data->arms[reference].group);
+        fprintf(text, "at %.1f %% success in hour %d: ", 100 * targets[k], late);
         print_groups(page->data, late, targets[k], text);
     }
 }
 
 const struct figure figure_frontier = {
     .name = "frontier",
-    .title = "What a budget buys: commit success against freshness",
+    .title = "Commit success against freshness, each policy's constant swept",
     .plot = frontier_plot,
     .paper = frontier_paper,
     .detail = frontier_detail,

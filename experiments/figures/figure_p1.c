@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "experiments/figures/figure.h"
+#include "experiments/figures/figure_style.h"
 #include "experiments/figures/figure_text.h"
 #include "experiments/figures/paper_rules.h"
 
@@ -132,9 +133,8 @@ static void p1_plot(const struct figure_page *page, FILE *points, FILE *variable
     for (size_t i = 0; i < data->arm_count; i++)
         fprintf(variables, "%s%s", i > 0 ? " " : "", data->arms[i].name);
     fprintf(variables, "'\nstyles = '");
-    for (size_t i = 0; i < data->arm_count; i++) /* 1 is kept for dac */
-        fprintf(variables, "%s%zu", i > 0 ? " " : "",
-                strcmp(data->arms[i].name, "dac") == 0 ? 1 : i + 2);
+    for (size_t i = 0; i < data->arm_count; i++)
+        fprintf(variables, "%s%d", i > 0 ? " " : "", figure_style(data, i));
     text_duration((int64_t)(window_s(&data->arms[0]) * 1e9), window);
     fprintf(variables, "'\nreported_success = %.9g\nreported_mb_s = %.9g\noffered_mb_s = %.9g\n",
             reported_number(page->reported, "P1", "success"),
