@@ -154,8 +154,7 @@ static void on_request(void *context, uint32_t producer, enum store_verb verb,
     (void)producer;
     (void)outcome;
     assert(verb < STORE_VERB_COUNT);
-    int64_t now_ns =
-        recorder->loop != NULL ? loop_now(recorder->loop) : recorder->latest_ns;
+    int64_t now_ns = recorder->loop != NULL ? loop_now(recorder->loop) : recorder->latest_ns;
     struct recorder_bin *bin = bin_at(recorder, now_ns);
     if (bin == NULL)
         return;
