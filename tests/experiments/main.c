@@ -1,6 +1,7 @@
 /* The tests of experiments/: one row per suite. */
 #include "tests/harness.h"
 
+extern const struct harness_test cli_tests[];
 extern const struct harness_test units_tests[];
 extern const struct harness_test options_tests[];
 extern const struct harness_test yaml_reader_tests[];
@@ -23,6 +24,7 @@ extern const struct harness_test live_tests[];
 extern const struct harness_test inspect_tests[];
 
 static const struct harness_suite suites[] = {
+    {"cli", cli_tests},
     {"units", units_tests},
     {"options", options_tests},
     {"yaml_reader", yaml_reader_tests},

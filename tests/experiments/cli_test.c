@@ -1,0 +1,90 @@
+/* cli_test.c - flags, and the command that says again what was parsed. */
+#include "experiments/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/experiments/expect.h"
+#include "tests/harness.h"
+
+#define WORDS_MAX 16
+
+static struct cli verb(void)
+{
+    return (struct cli){
+        .usage = "usage: none",
+        .flags = CLI_SET | CLI_SEEDS | CLI_DB | CLI_ARM | CLI_JSON,
+        .operand = "CONFIG",
+        .operands_min = 1,
+        .operands_max = 1,
+    };
+}
+
+/* getopt moves the words, so that they are copied; the texts are borrowed. */
+static bool parse(struct cli *cli, char *words[WORDS_MAX], const char *const *given)
+{
+    int count = 0;
+    for (; given[count] != NULL; count++)
+        words[count] = (char *)(uintptr_t)given[count];
+    words[count] = NULL;
+    return cli_parse(cli, count, words);
+}
+
+static void commands_say_all_again(void)
+{
+    static const char *const given[] = {"sim",       "--json",  "--set", "a=b c",
+                                        "it's.yaml", "--seeds", "5",     "--set=c=$d",
+                                        "--arm",     "x/1s",    NULL};
+    char *words[WORDS_MAX];
+    char expected[1024];
+    struct cli cli = verb();
+    CU_ASSERT_TRUE_FATAL(parse(&cli, words, given));
+    snprintf(expected, sizeof(expected),
+             "%s sim 'it'\\''s.yaml' --set 'a=b c' --set 'c=$d' --seeds 5 --arm x/1s --json",
+             cli_program());
+    char *whole = cli_command(&cli, 0);
+    expect_text("whole", whole, expected);
+    snprintf(expected, sizeof(expected), "%s sim 'it'\\''s.yaml' --set 'a=b c' --set 'c=$d' --json",
+             cli_program());
+    char *part = cli_command(&cli, CLI_ARM | CLI_SEEDS);
+    expect_text("part", part, expected);
+    free(whole);
+    free(part);
+}
+
+static void flags_are_given_once(void)
+{
+    static const char *const given[][6] = {
+        {"sim", "x", "--arm=a", "--arm=b", NULL},
+        {"sim", "x", "--json", "--json", NULL},
+        {"sim", "--seeds", "1", NULL},
+        {"sim", "x", "--seeds", "0", NULL},
+        {"sim", "x", "y", NULL},
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(given); i++) {
+        char *words[WORDS_MAX];
+        struct cli cli = verb();
+        CU_ASSERT_FALSE(parse(&cli, words, given[i]));
+        CU_ASSERT_EQUAL(cli.status, CLI_USAGE);
+    }
+}
+
+static void shipped_configs_have_names(void)
+{
+    char path[CONFIG_PATH_MAX];
+    CU_ASSERT_TRUE_FATAL(cli_shipped_config("p1-quick", path));
+    expect_text("p1-quick", path, "configs/experiments/p1-quick.yaml");
+    CU_ASSERT_TRUE_FATAL(cli_shipped_config("local.yaml", path));
+    expect_text("local.yaml", path, "configs/live/local.yaml");
+    CU_ASSERT_FALSE(cli_shipped_config("configs/live/local.yaml", path)); /* it is here */
+    CU_ASSERT_FALSE(cli_shipped_config("none", path));
+    CU_ASSERT_FALSE(cli_shipped_config("", path));
+    CU_ASSERT_FALSE(cli_shipped_config("/none/p1.yaml", path));
+}
+
+const struct harness_test cli_tests[] = {
+    HARNESS_TEST(commands_say_all_again),
+    HARNESS_TEST(flags_are_given_once),
+    HARNESS_TEST(shipped_configs_have_names),
+    {0},
+};
