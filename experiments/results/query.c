@@ -19,7 +19,14 @@ static const char help[] =
     "\n"
     "Prints what the results database holds: one row per experiment and arm, each metric as the\n"
     "mean over seeds with the half width of its 95 % confidence interval (Student's t; none with\n"
-    "one seed). It shows the runs of the configs that were asked for last (view current_run).\n"
+    "one seed). It shows the runs of the configs that were asked for last (view current_run); an\n"
+    "arm that differs from the others of its experiment in more than policy and sweep is marked\n"
+    "by a star, and what differs is said below the table.\n"
+    "\n"
+    "A metric is of the whole run after the warm-up (run.warmup), one named NAME_h2 of the second\n"
+    "hour; series begin at 0. success is a ratio: attempts won over attempts decided (won or\n"
+    "lost). violations counts the runs in which a checker of the protocol found something wrong:\n"
+    "0 is right, and figures leave such runs out.\n"
     "\n"
     "  --db FILE          results database (default " CLI_DATABASE_DEFAULT ")\n"
     "  --experiment NAME  only these experiments; * and ? stand for any text, any character\n"
@@ -181,6 +188,8 @@ static int print(struct query *query)
     switch (build(query, table, message)) {
     case QUERY_OK:
         table_print(table, query->format, stdout);
+        if (query->format != TABLE_ALIGNED)
+            table_print_notes(table, stderr);
         if (fflush(stdout) != 0 || ferror(stdout))
             status = cli_error(CLI_FAILED, "query: cannot write the output; is the disk full?");
         break;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/results/query_differences.h"
 #include "experiments/results/statistics.h"
 
 #define SELECTED                                                                                   \
@@ -177,11 +178,32 @@ static bool read_metric(const struct query_request *request, sqlite3_stmt *group
     return code == SQLITE_DONE;
 }
 
-static bool add_summary_row(const struct query_request *request, sqlite3_stmt *group,
-                            struct values *values, struct table *table)
+/* An arm that differs from the others in more than it should is marked, and a note says in what. */
+static void add_arm(const struct query_differences *differences, sqlite3_stmt *group,
+                    struct table *table)
 {
-    for (int i = 0; i < 3; i++)
-        table_add_text(table, column_text(group, i));
+    const struct query_arm arm = {
+        .experiment = column_text(group, 0),
+        .arm = column_text(group, 1),
+        .mode = column_text(group, 2),
+    };
+    char *different = query_differences_of(differences, &arm);
+    table_add_text(table, arm.experiment);
+    if (different == NULL) {
+        table_add_text(table, arm.arm);
+    } else {
+        char note[1024];
+        snprintf(note, sizeof(note), "* %s %s: %s", arm.experiment, arm.arm, different);
+        table_add_note(table, note);
+        table_add_marked_text(table, arm.arm);
+    }
+    table_add_text(table, arm.mode);
+    free(different);
+}
+
+static bool add_numbers(const struct query_request *request, sqlite3_stmt *group,
+                        struct values *values, struct table *table)
+{
     table_add_integer(table, sqlite3_column_int64(group, 3));
     table_add_integer(table, sqlite3_column_int64(group, 4));
     for (size_t i = 0; i < request->metric_count; i++) {
@@ -205,18 +227,27 @@ enum query_error query_summary(const struct query_request *asked, struct table *
     if (group == NULL)
         return database_failed(request, message);
     struct values values = {0};
+    struct query_differences *differences =
+        query_differences_open(request->db, request->experiment);
+    if (differences == NULL) {
+        sqlite3_finalize(group);
+        return database_failed(request, message);
+    }
     enum query_error error = QUERY_OK;
     int code = sqlite3_step(group);
     if (code == SQLITE_DONE)
         error = refuse_empty(request, message);
     else if (code == SQLITE_ROW)
         error = add_summary_columns(request, table, message);
-    for (; error == QUERY_OK && code == SQLITE_ROW; code = sqlite3_step(group))
-        if (!add_summary_row(request, group, &values, table))
+    for (; error == QUERY_OK && code == SQLITE_ROW; code = sqlite3_step(group)) {
+        add_arm(differences, group, table);
+        if (!add_numbers(request, group, &values, table))
             error = database_failed(request, message);
+    }
     if (error == QUERY_OK && code != SQLITE_DONE)
         error = database_failed(request, message);
     sqlite3_finalize(group);
+    query_differences_close(differences);
     free(values.items);
     return error;
 }

@@ -34,7 +34,7 @@ enum query_error {
 
 /* One row per experiment, mode and arm of the view current_run: seeds, runs with violations, and
  * each metric's mean over seeds with the half width of its 95 % interval (missing with one seed).
- */
+ * Arms that differ from the others of their experiment in more than policy and sweep are marked. */
 MUST_USE enum query_error query_summary(const struct query_request *request, struct table *table,
                                         char message[QUERY_MESSAGE_MAX]);
 /* One row per experiment, mode, arm and time: the same over seeds. */

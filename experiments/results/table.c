@@ -20,6 +20,7 @@ enum cell_kind {
 struct cell {
     enum cell_kind kind;
     char *text; /* CELL_TEXT: owned */
+    bool marked;
     int64_t integer;
     double number;
 };
@@ -36,6 +37,8 @@ struct table {
     struct cell *cells;
     size_t cell_count;
     size_t cell_capacity;
+    char **notes;
+    size_t note_count;
 };
 
 static char *copy(const char *text)
@@ -62,6 +65,9 @@ void table_close(struct table *table)
     }
     for (size_t i = 0; i < table->cell_count; i++)
         free(table->cells[i].text);
+    for (size_t i = 0; i < table->note_count; i++)
+        free(table->notes[i]);
+    free(table->notes);
     free(table->columns);
     free(table->cells);
     free(table);
@@ -90,6 +96,18 @@ static void add(struct table *table, struct cell cell)
 void table_add_text(struct table *table, const char *text)
 {
     add(table, (struct cell){.kind = CELL_TEXT, .text = copy(text)});
+}
+
+void table_add_marked_text(struct table *table, const char *text)
+{
+    add(table, (struct cell){.kind = CELL_TEXT, .text = copy(text), .marked = true});
+}
+
+void table_add_note(struct table *table, const char *note)
+{
+    table->notes = realloc(table->notes, (table->note_count + 1) * sizeof(*table->notes));
+    assert(table->notes != NULL);
+    table->notes[table->note_count++] = copy(note);
 }
 
 void table_add_integer(struct table *table, int64_t value)
@@ -145,6 +163,18 @@ static void short_number(double value, int digits, char text[NUMBER_MAX])
 
 /* ---- for people ---- */
 
+/* The first line, with an ellipsis for those after it; free it. */
+static char *first_line(const struct cell *cell)
+{
+    char *line = NULL;
+    size_t length = strcspn(cell->text, "\r\n");
+    bool more = cell->text[length + strspn(cell->text + length, "\r\n")] != '\0';
+    int size = asprintf(&line, "%.*s%s%s", (int)length, cell->text, more ? " …" : "",
+                        cell->marked ? " *" : "");
+    assert(size >= 0);
+    return line;
+}
+
 /* What stands in an aligned cell, the half width beside it included; free it. */
 static char *aligned_text(const struct table *table, size_t row, size_t column)
 {
@@ -153,7 +183,7 @@ static char *aligned_text(const struct table *table, size_t row, size_t column)
     char text[2 * NUMBER_MAX + 8];
     switch (cell->kind) {
     case CELL_TEXT:
-        return copy(cell->text);
+        return first_line(cell);
     case CELL_MISSING:
         return copy("-");
     case CELL_INTEGER:
@@ -321,6 +351,12 @@ static void print_json(const struct table *table, FILE *stream)
     json_decref(rows);
 }
 
+void table_print_notes(const struct table *table, FILE *stream)
+{
+    for (size_t i = 0; i < table->note_count; i++)
+        fprintf(stream, "%s\n", table->notes[i]);
+}
+
 void table_print(const struct table *table, enum table_format format, FILE *stream)
 {
     assert(table->column_count > 0);
@@ -328,6 +364,9 @@ void table_print(const struct table *table, enum table_format format, FILE *stre
     switch (format) {
     case TABLE_ALIGNED:
         print_aligned(table, stream);
+        if (table->note_count > 0)
+            fputc('\n', stream);
+        table_print_notes(table, stream);
         break;
     case TABLE_CSV:
         print_csv(table, stream);

@@ -9,7 +9,9 @@
 #include "core/base.h"
 
 enum table_format {
-    TABLE_ALIGNED, /* for people: numbers in four significant digits, "mean +- half width" */
+    /* For people: numbers in four significant digits, "mean +- half width", the first line of a
+     * text; the notes follow. */
+    TABLE_ALIGNED,
     TABLE_CSV,  /* RFC 4180 with newlines for line ends; all digits; nothing for a missing value */
     TABLE_JSON, /* an array of objects; null for a missing value */
 };
@@ -28,13 +30,19 @@ void table_close(struct table *table); /* NULL is allowed */
 void table_add_column(struct table *table, const char *name, const char *unit,
                       enum table_role role);
 void table_add_text(struct table *table, const char *text);
+/* A text with a star behind it when aligned, which a note explains. */
+void table_add_marked_text(struct table *table, const char *text);
 void table_add_integer(struct table *table, int64_t value);
 /* NAN is a missing value. */
 void table_add_number(struct table *table, double value);
 void table_add_missing(struct table *table);
 
+/* A line below the table. */
+void table_add_note(struct table *table, const char *note);
+
 size_t table_row_count(const struct table *table);
 /* The last row must be complete. */
+void table_print_notes(const struct table *table, FILE *stream);
 void table_print(const struct table *table, enum table_format format, FILE *stream);
 
 #endif

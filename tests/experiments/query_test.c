@@ -168,8 +168,43 @@ static void missing_database_is_status_one(void)
     fixture_remove(&fixture);
 }
 
+/* Three arms; "odd" has another value of one key, and all sweep another. */
+static void arms_that_differ_are_marked(void)
+{
+    static const char *const configs[][2] = {
+        {"a", "policy.name dac default\nworkload.tgb 32MiB x.yaml:3\nrun.bin 1min x.yaml:4\n"},
+        {"b", "policy.name aimd default\nworkload.tgb 32MiB x.yaml:3\nrun.bin 2min x.yaml:4\n"},
+        {"odd", "policy.name incr x\nworkload.tgb 8MiB --set\nrun.bin 3min x.yaml:4\n"},
+    };
+    struct fixture fixture = fixture_make();
+    struct results_db *db = fixture_open(&fixture, RESULTS_WRITE);
+    for (size_t i = 0; i < HARNESS_COUNT(configs); i++) {
+        struct results_run run = fixture_run(configs[i][0], 1);
+        run.config = configs[i][1];
+        run.sweep_key = "run.bin";
+        fixture_write(db, &run, 1);
+    }
+    results_close(db);
+    struct answer answer = ASK(&fixture, "--metric", "success");
+    CU_ASSERT_EQUAL(answer.status, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer.out, "odd *"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer.out, "\n\n* test odd: workload.tgb=8MiB\n"));
+    CU_ASSERT_PTR_NULL(strstr(answer.out, "a *"));
+    CU_ASSERT_PTR_NULL(strstr(answer.out, "run.bin"));
+    answer = ASK(&fixture, "--metric", "success", "--csv");
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer.out, "\ntest,odd,sim,"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer.error, "workload.tgb=8MiB"));
+    answer = ASK(&fixture, "--sql", "SELECT config, arm FROM run WHERE arm = 'odd'");
+    CU_ASSERT_STRING_EQUAL(answer.out, "config                arm\npolicy.name incr x …  odd\n");
+    fixture_remove(&fixture);
+}
+
 const struct harness_test query_tests[] = {
-    HARNESS_TEST(summary_has_means_over_seeds),   HARNESS_TEST(series_are_means_at_each_time),
-    HARNESS_TEST(sql_reads_and_never_writes),     HARNESS_TEST(wrong_usage_is_status_two),
-    HARNESS_TEST(missing_database_is_status_one), {0},
+    HARNESS_TEST(summary_has_means_over_seeds),
+    HARNESS_TEST(series_are_means_at_each_time),
+    HARNESS_TEST(sql_reads_and_never_writes),
+    HARNESS_TEST(wrong_usage_is_status_two),
+    HARNESS_TEST(missing_database_is_status_one),
+    HARNESS_TEST(arms_that_differ_are_marked),
+    {0},
 };
