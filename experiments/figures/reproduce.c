@@ -33,7 +33,7 @@ static char *describe_missing(const struct reproduce *reproduce, const struct re
     char *command = simulating_command(reproduce->cli, plan->figure);
     FILE *text = open_memstream(&said, &size);
     assert(text != NULL);
-    fprintf(text, "%s holds %zu of the %zu runs of %s with the configs asked for (missing: ",
+    fprintf(text, "%s holds %zu of the %zu runs of %s with these configs and this model (missing: ",
             reproduce->db_path, reproduce_plan_total(plan) - reproduce_plan_missing(plan, data),
             reproduce_plan_total(plan), plan->figure->name);
     reproduce_plan_name_missing(plan, data, text);
