@@ -117,6 +117,6 @@ int list_main(int argc, char **argv)
             return CLI_DONE;
         }
     }
-    return cli_error(CLI_USAGE, "list: unknown kind '%s'; see lakestream list --help",
-                     cli.operands[0]);
+    return cli_error(CLI_USAGE, "list: unknown kind '%s'; see %s list --help", cli.operands[0],
+                     cli_program());
 }
