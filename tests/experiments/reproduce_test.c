@@ -298,6 +298,33 @@ static void figure_needs_no_headline(void)
     fixture_remove(&fixture);
 }
 
+/* Every part is filled, by programs of a commit that can be found again. */
+static void paper_page_is_whole(void)
+{
+    static char page[4 << 20];
+    FILE *file = fopen("PAPER_REPRO.md", "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    size_t size = fread(page, 1, sizeof(page) - 1, file);
+    page[size] = '\0';
+    fclose(file);
+    size_t parts = 0;
+    static const char begin[] = ":begin -->";
+    for (const char *at = page; (at = strstr(at, begin)) != NULL; parts++) {
+        at += strlen(begin);
+        const char *text = at + strspn(at, " \n");
+        if (strncmp(text, "<!-- ", 5) == 0)
+            printf("\n  PAPER_REPRO.md: nothing before %.*s: run make reproduce, or "
+                   "lakestream validate\n",
+                   (int)strcspn(text, "\n"), text);
+        CU_ASSERT_NOT_EQUAL(strncmp(text, "<!-- ", 5), 0);
+    }
+    CU_ASSERT_TRUE(parts >= 5);
+    const char *dirty = strstr(page, "-dirty");
+    if (dirty != NULL)
+        printf("\n  PAPER_REPRO.md: %.19s: commit, then run make reproduce\n", dirty - 13);
+    CU_ASSERT_PTR_NULL(dirty);
+}
+
 /* ---- a full disk ---- */
 
 static size_t files_in(const char *folder)
@@ -377,6 +404,7 @@ const struct harness_test reproduce_tests[] = {
     HARNESS_TEST(figures_hold_what_was_asked_for),
     HARNESS_TEST(only_the_shipped_figure_is_published),
     HARNESS_TEST(figure_needs_no_headline),
+    HARNESS_TEST(paper_page_is_whole),
     HARNESS_TEST(full_disk_leaves_nothing_half_drawn),
     {0},
 };
