@@ -97,7 +97,7 @@ test: deps ## Install what is missing, build, run lint and all tests
 	@$(MAKE) check-build
 	@tools/run_tests.sh tools/lint.sh tests/lint/run.sh 'tests/core_symbols.sh $(BUILD)' \
 		'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' \
-		'tests/planted/run.sh $(BUILD)' $(TEST_PROGRAMS)
+		'tests/planted/run.sh $(BUILD)' 'tests/live/kills.sh $(PROGRAM) 16' $(TEST_PROGRAMS)
 
 reproduce: deps ## Install what is missing, build, simulate, draw (FIGURES='...' for some)
 	@$(MAKE) build
@@ -124,6 +124,9 @@ soak: ## Fuzz (SECONDS=600 in all), then tests under sanitizers and valgrind: an
 build-fuzz-program:
 	@$(MAKE) BUILD=build-fuzz OPT=-O1 CC=clang SANITIZE=address,undefined,fuzzer-no-link \
 		build-fuzz/fuzzer build-fuzz/test-fuzz
+
+kills: build ## Kill 50 live producers at random, with zombies, and look for damage
+	@tests/live/kills.sh $(PROGRAM) 50
 
 bench: build ## Measure the simulator on one core
 	@$(PROGRAM) bench sim

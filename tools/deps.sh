@@ -12,7 +12,8 @@ packages=(
 	libgsl-dev               # quantile functions, fits, statistics
 	libzstd-dev libxxhash-dev # encoding and checksums
 	libjansson-dev           # JSON output
-	gnuplot-nox fonts-dejavu-core # figures
+	gnuplot-nox fonts-dejavu-core fontconfig # figures
+	procps                   # tests that kill processes find them by their parent
 	libcunit1-dev            # tests
 	clang clang-format       # tests that compare two compilers; lint
 )
