@@ -79,7 +79,7 @@ TEST_SUPPORT := $(BUILD)/libtest-support.a
 
 # ---- what a person asks for --------------------------------------------------------------------
 
-.PHONY: help deps build test reproduce bench install lint format assumed clean FORCE
+.PHONY: kills help deps build test reproduce bench install lint format assumed clean FORCE
 .PHONY: fuzz corpus soak build-fuzz-program test-fuzz
 .PHONY: model swarm check-build $(LAYERS) $(LAYERS:%=test-%)
 
