@@ -68,6 +68,11 @@ tsan() {
 	swarm tsan build-tsan/lakestream
 }
 
+# suites PROGRAM PATTERN: the names of its suites, but for those that match.
+suites() {
+	"$1" --list | cut -d/ -f1 | sort -u | grep -vxE "$2"
+}
+
 # swarm NAME COMMAND...: 200 seeds, where the program has a swarm.
 swarm() {
 	local name=$1
@@ -78,10 +83,16 @@ swarm() {
 
 valgrind() {
 	local check=(valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
+		--show-leak-kinds=definite
 		--trace-children=no)
+	local names
 	run valgrind-build make check-build || return
 	run valgrind-core timeout 3600 "${check[@]}" build/test-core
-	run valgrind-sim timeout 3600 "${check[@]}" build/test-sim
+	mapfile -t names < <(suites build/test-sim swarm)
+	run valgrind-sim timeout 3600 "${check[@]}" build/test-sim "${names[@]}"
+	# Without those that wait for real time, run other programs, or mount and die in children.
+	mapfile -t names < <(suites build/test-experiments 'live|figure|reproduce|validate|results_faults')
+	run valgrind-experiments timeout 3600 "${check[@]}" build/test-experiments "${names[@]}"
 	run valgrind-backend timeout 3600 "${check[@]}" build/test-backend
 	run valgrind-fuzz timeout 3600 "${check[@]}" build/test-fuzz --mutations=4
 	swarm valgrind "${check[@]}" build/lakestream
