@@ -106,8 +106,8 @@ reproduce: deps ## Install what is missing, build, simulate, draw (FIGURES='...'
 swarm: build ## Run random worlds with faults, under checkers (SEEDS=10000)
 	@$(PROGRAM) swarm --seeds $(or $(SEEDS),10000)
 
-model: ## Search small worlds exhaustively with the real commit machines (10 minutes)
-	@tests/model/run.sh $(BUILD) 120 quick pair probe zombies incarnations crashes
+model: ## Search small worlds with the real commit machines: to the end, or 10 minutes each
+	@tests/model/run.sh $(BUILD) 600 quick pair probe crashes zombies incarnations
 
 fuzz: ## Fuzz every decoder (SECONDS=30 for each; TARGETS='...' for some)
 	@tools/deps.sh soak
