@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/backoff.h"
 #include "core/commit_rebase.h"
 
 void commit_init(struct commit *commit, const struct commit_options *options,
@@ -30,11 +31,8 @@ static struct commit_effect effect_submit(struct commit *commit, enum commit_pha
 /* Exponential with full jitter; `failures` counts from 1. */
 static struct commit_effect effect_sleep(struct commit *commit, int64_t now_ns, uint32_t failures)
 {
-    int64_t bound = commit->options.retry_ns;
-    for (uint32_t i = 1; i < failures && bound < commit->options.retry_max_ns; i++)
-        bound *= 2;
-    if (bound > commit->options.retry_max_ns)
-        bound = commit->options.retry_max_ns;
+    int64_t bound =
+        backoff_bound_ns(commit->options.retry_ns, commit->options.retry_max_ns, failures);
     int64_t sleep_ns = (int64_t)((double)bound * random_unit(&commit->random));
     return (struct commit_effect){.kind = COMMIT_SLEEP, .until_ns = now_ns + sleep_ns};
 }

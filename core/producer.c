@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/backoff.h"
+
 const char *producer_end_name(enum producer_end end)
 {
     static const char *const names[] = {
@@ -311,11 +313,8 @@ static void upload_retry(struct producer *producer, uint32_t slot, int64_t now_n
         begin_stopping(producer, PRODUCER_STORE_FAILED, text, effects);
         return;
     }
-    int64_t bound = producer->options.commit.retry_ns;
-    for (uint32_t i = 1; i < upload->retries && bound < producer->options.commit.retry_max_ns; i++)
-        bound *= 2;
-    if (bound > producer->options.commit.retry_max_ns)
-        bound = producer->options.commit.retry_max_ns;
+    int64_t bound = backoff_bound_ns(producer->options.commit.retry_ns,
+                                     producer->options.commit.retry_max_ns, upload->retries);
     upload->state = UPLOAD_WAITING;
     double part = random_unit(&producer->options.random);
     effect(effects, EFFECT_UPLOAD_TIMER, slot, now_ns + (int64_t)((double)bound * part));

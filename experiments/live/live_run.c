@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/backoff.h"
 #include "experiments/live/live_child.h"
 #include "experiments/trials/recorder_config.h"
 
@@ -229,11 +230,7 @@ static void on_death(struct live_supervisor *live, struct live_child *child, con
         child->state = LIVE_CHILD_FINISHED;
         return;
     }
-    int64_t backoff_ns = BACKOFF_NS;
-    for (uint32_t i = 0; i < child->restarts && backoff_ns < BACKOFF_MAX_NS; i++)
-        backoff_ns *= 2;
-    if (backoff_ns > BACKOFF_MAX_NS)
-        backoff_ns = BACKOFF_MAX_NS;
+    int64_t backoff_ns = backoff_bound_ns(BACKOFF_NS, BACKOFF_MAX_NS, child->restarts + 1);
     child->restarts++;
     live->report->restarts++;
     child->state = LIVE_CHILD_WAITING;

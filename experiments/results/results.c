@@ -1,6 +1,5 @@
 /* results.c - see results.h. Opening, errors and reading; writing is in results_write.c. */
 #include "experiments/results/results.h"
-#include "build_info.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "build_info.h"
 #include "experiments/results/results_private.h"
 #include "experiments/results/results_schema.h"
 
