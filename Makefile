@@ -46,7 +46,7 @@ endif
 
 PACKAGES_core := libxxhash libzstd
 PACKAGES_sim := gsl
-PACKAGES_backend :=
+PACKAGES_backend := libcurl openssl expat
 PACKAGES_experiments := yaml-0.1 sqlite3 jansson
 PACKAGES := $(PACKAGES_core) $(PACKAGES_sim) $(PACKAGES_backend) $(PACKAGES_experiments)
 # Asked for only when something is compiled: before `make deps` there may be no pkg-config.

@@ -6,11 +6,13 @@
 #include "backend/directory_store.h"
 #include "backend/live_loop.h"
 #include "backend/result.h"
+#include "backend/s3_store.h"
 #include "core/store.h"
 
 /* Zero is the default of every field. */
 struct store_url_options {
     struct directory_options directory; /* for file:// */
+    struct s3_options s3;               /* for s3:// */
 };
 
 /* What store_open_url refuses as OPEN_BAD_INPUT, without opening anything; else OPEN_OK. */

@@ -14,10 +14,11 @@
 #include "experiments/config/units.h"
 
 enum flag_kind {
-    FLAG_TOGGLE, /* bool */
-    FLAG_TEXT,   /* const char * */
-    FLAG_COUNT,  /* uint64_t, from 1 to max */
-    FLAG_SET,    /* appended to cli->sets */
+    FLAG_TOGGLE,   /* bool */
+    FLAG_TEXT,     /* const char * */
+    FLAG_COUNT,    /* uint64_t, from 1 to max */
+    FLAG_SET,      /* appended to cli->sets */
+    FLAG_ENDPOINT, /* appended to cli->endpoints */
 };
 
 struct flag_row {
@@ -64,6 +65,17 @@ static const struct flag_row rows[] = {
      "the page whose tables are rewritten (default PAPER_REPRO.md, where it is in the\n"
      "                     current folder and neither --set, --seeds nor --quick is given)",
      TEXT(paper)},
+    {CLI_ENDPOINT, "endpoint", "URL",
+     "where an s3:// store answers: http://127.0.0.1:9000 (default: AWS_ENDPOINT_URL, else AWS)",
+     FLAG_ENDPOINT, 0, 0},
+    {CLI_REGION, "region", "NAME", "of an s3:// store (default: AWS_REGION, else us-east-1)",
+     TEXT(region)},
+    {CLI_PROFILE, "profile", "NAME", "of the shared credentials file (default: AWS_PROFILE)",
+     TEXT(profile)},
+    {CLI_CA_FILE, "ca-file", "FILE", "certificates to trust over https, PEM", TEXT(ca_file)},
+    {CLI_STYLE, "style", "NAME", "of s3:// requests: auto, path or virtual", TEXT(style)},
+    {CLI_UNSIGNED, "unsigned-payload", NULL, "do not hash bodies sent over https",
+     TOGGLE(unsigned_payload)},
     {CLI_FIT, "fit", NULL, "fit the contended model and print its parameters; writes nothing",
      TOGGLE(fit)},
 };
@@ -147,7 +159,7 @@ static bool take_count(struct cli *cli, const struct flag_row *row, const char *
 static bool take_flag(struct cli *cli, const struct flag_row *row, const char *argument)
 {
     void *field = (char *)cli + row->offset;
-    if (row->kind != FLAG_SET && cli->given & (unsigned)row->flag)
+    if (row->kind != FLAG_SET && row->kind != FLAG_ENDPOINT && cli->given & (unsigned)row->flag)
         return refuse(cli, "--%s is given twice; give it once", row->name);
     cli->given |= (unsigned)row->flag;
     switch (row->kind) {
@@ -159,6 +171,11 @@ static bool take_flag(struct cli *cli, const struct flag_row *row, const char *a
         return true;
     case FLAG_COUNT:
         return take_count(cli, row, argument, field);
+    case FLAG_ENDPOINT:
+        if (cli->endpoint_count == CLI_ENDPOINTS_MAX)
+            return refuse(cli, "more than %d times --endpoint", CLI_ENDPOINTS_MAX);
+        cli->endpoints[cli->endpoint_count++] = argument;
+        return true;
     case FLAG_SET:
         break;
     }
@@ -203,6 +220,12 @@ static void print_flag(FILE *stream, const struct cli *cli, const struct flag_ro
         for (size_t i = 0; i < cli->set_count; i++) {
             fprintf(stream, " --%s ", row->name);
             cli_print_quoted(stream, cli->sets[i]);
+        }
+        break;
+    case FLAG_ENDPOINT:
+        for (size_t i = 0; i < cli->endpoint_count; i++) {
+            fprintf(stream, " --%s ", row->name);
+            cli_print_quoted(stream, cli->endpoints[i]);
         }
         break;
     }

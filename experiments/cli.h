@@ -37,7 +37,17 @@ enum cli_flag {
     CLI_DOCS = 1 << 16,
     CLI_PAPER = 1 << 17,
     CLI_FIT = 1 << 18,
+    CLI_ENDPOINT = 1 << 19,
+    CLI_REGION = 1 << 20,
+    CLI_PROFILE = 1 << 21,
+    CLI_CA_FILE = 1 << 22,
+    CLI_STYLE = 1 << 23,
+    CLI_UNSIGNED = 1 << 24,
 };
+
+/* How an s3:// address is reached (cli_store.h). */
+#define CLI_S3 (CLI_ENDPOINT | CLI_REGION | CLI_PROFILE | CLI_CA_FILE | CLI_STYLE | CLI_UNSIGNED)
+#define CLI_ENDPOINTS_MAX 8
 
 struct cli {
     /* What the verb is. */
@@ -70,6 +80,13 @@ struct cli {
     bool docs;
     const char *paper; /* NULL: not named */
     bool fit;
+    const char *endpoints[CLI_ENDPOINTS_MAX];
+    size_t endpoint_count;
+    const char *region; /* NULL, as all of these: from the environment or the profile */
+    const char *profile;
+    const char *ca_file;
+    const char *style;
+    bool unsigned_payload;
     char **operands;
     int operand_count;
 

@@ -12,6 +12,9 @@ packages=(
 	libgsl-dev               # quantile functions, fits, statistics
 	libzstd-dev libxxhash-dev # encoding and checksums
 	libjansson-dev           # JSON output
+	libcurl4-openssl-dev     # HTTP to S3
+	libssl-dev               # signatures and hashes of S3 requests
+	libexpat1-dev            # S3's XML
 	gnuplot-nox fonts-dejavu-core fontconfig # figures
 	procps                   # tests that kill processes find them by their parent
 	libcunit1-dev            # tests

@@ -12,7 +12,8 @@
 struct live_session_options {
     enum directory_access access;
     enum directory_sync sync;
-    uint32_t workers; /* 0: the loop's default */
+    uint32_t workers;     /* 0: the loop's default */
+    struct s3_options s3; /* of s3:// addresses; texts are borrowed during open only */
 };
 
 struct live_session {
