@@ -1,4 +1,5 @@
 /* main.c - the command line: one row per verb. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ static int help(int argc, char **argv)
     return verb->main(2, arguments);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     if (argc < 2) {
         print_usage(stderr);
@@ -89,4 +90,16 @@ int main(int argc, char **argv)
     cli_error(CLI_USAGE, "unknown verb '%s'", argv[1]);
     print_usage(stderr);
     return CLI_USAGE;
+}
+
+/* What was printed is out, or the status says that it is not. */
+int main(int argc, char **argv)
+{
+    int status = run(argc, argv);
+    errno = 0;
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || status != CLI_DONE)
+        return status;
+    return cli_error(CLI_FAILED, "what was to be printed could not be written: %s%s",
+                     errno != 0 ? strerror(errno) : "an earlier write failed",
+                     errno == ENOSPC ? "; make space, or write elsewhere" : "");
 }

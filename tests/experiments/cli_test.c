@@ -1,8 +1,11 @@
 /* cli_test.c - flags, and the command that says again what was parsed. */
 #include "experiments/cli.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/experiments/expect.h"
 #include "tests/harness.h"
@@ -82,9 +85,37 @@ static void shipped_configs_have_names(void)
     CU_ASSERT_FALSE(cli_shipped_config("/none/p1.yaml", path));
 }
 
+/* The program's status when its output goes to `path`. */
+static int run_program(const char *program, const char *verb, const char *path)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(open(path, O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+        dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+        execl(program, program, verb, (char *)NULL);
+        _exit(127);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void output_that_is_lost_is_a_failure(void)
+{
+    const char *program = getenv("LAKESTREAM"); /* set by make */
+    if (program == NULL)
+        HARNESS_SKIP("LAKESTREAM does not name the program");
+    static const char *const shown[] = {"list", "help", "--version", "--help"};
+    for (size_t i = 0; i < HARNESS_COUNT(shown); i++) {
+        CU_ASSERT_EQUAL(run_program(program, shown[i], "/dev/null"), CLI_DONE);
+        CU_ASSERT_EQUAL(run_program(program, shown[i], "/dev/full"), CLI_FAILED);
+    }
+}
+
 const struct harness_test cli_tests[] = {
     HARNESS_TEST(commands_say_all_again),
     HARNESS_TEST(flags_are_given_once),
     HARNESS_TEST(shipped_configs_have_names),
+    HARNESS_TEST(output_that_is_lost_is_a_failure),
     {0},
 };
