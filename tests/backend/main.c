@@ -8,6 +8,7 @@ extern const struct harness_test directory_temp_tests[];
 extern const struct harness_test directory_fault_tests[];
 extern const struct harness_test directory_crash_tests[];
 extern const struct harness_test store_url_tests[];
+extern const struct harness_test sigv4_tests[];
 
 int main(int argc, char **argv)
 {
@@ -19,6 +20,7 @@ int main(int argc, char **argv)
         {"directory_fault", directory_fault_tests},
         {"directory_crash", directory_crash_tests},
         {"store_url", store_url_tests},
+        {"sigv4", sigv4_tests},
     };
     return harness_main(argc, argv, suites, HARNESS_COUNT(suites));
 }
