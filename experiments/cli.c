@@ -22,7 +22,7 @@ enum flag_kind {
 };
 
 struct flag_row {
-    enum cli_flag flag;
+    uint64_t flag; /* of CLI_* */
     const char *name;
     const char *argument; /* NULL: none */
     const char *help;
@@ -76,6 +76,15 @@ static const struct flag_row rows[] = {
     {CLI_STYLE, "style", "NAME", "of s3:// requests: auto, path or virtual", TEXT(style)},
     {CLI_UNSIGNED, "unsigned-payload", NULL, "do not hash bodies sent over https",
      TOGGLE(unsigned_payload)},
+    {CLI_COUNT, "count", "N", "batches to make (default 1)", COUNT(count, 1000000000)},
+    {CLI_BYTES, "bytes", "SIZE", "of one batch: 64KiB (default: workload.tgb)", TEXT(bytes)},
+    {CLI_PRODUCER, "producer", "ID", "whose stream it is: a number (default 0)", TEXT(producer)},
+    {CLI_POLICY, "policy", "NAME", "when to try to commit (policies: lakestream list policies)",
+     TEXT(policy)},
+    {CLI_APPEND, "append", NULL, "put the files behind all that this producer has committed",
+     TOGGLE(append)},
+    {CLI_YES, "yes", NULL, "do it without asking", TOGGLE(yes)},
+    {CLI_FORCE, "force", NULL, "also where it is refused", TOGGLE(force)},
     {CLI_FIT, "fit", NULL, "fit the contended model and print its parameters; writes nothing",
      TOGGLE(fit)},
 };
@@ -121,7 +130,7 @@ static void print_help(const struct cli *cli)
 {
     printf("%s\n\n", cli->usage);
     for (size_t i = 0; i < ROW_COUNT; i++) {
-        if (!(cli->flags & (unsigned)rows[i].flag))
+        if ((cli->flags & rows[i].flag) == 0)
             continue;
         char text[64];
         snprintf(text, sizeof(text), "--%s%s%s", rows[i].name, rows[i].argument != NULL ? " " : "",
@@ -159,9 +168,9 @@ static bool take_count(struct cli *cli, const struct flag_row *row, const char *
 static bool take_flag(struct cli *cli, const struct flag_row *row, const char *argument)
 {
     void *field = (char *)cli + row->offset;
-    if (row->kind != FLAG_SET && row->kind != FLAG_ENDPOINT && cli->given & (unsigned)row->flag)
+    if (row->kind != FLAG_SET && row->kind != FLAG_ENDPOINT && (cli->given & row->flag) != 0)
         return refuse(cli, "--%s is given twice; give it once", row->name);
-    cli->given |= (unsigned)row->flag;
+    cli->given |= row->flag;
     switch (row->kind) {
     case FLAG_TOGGLE:
         *(bool *)field = true;
@@ -188,7 +197,7 @@ static bool take_flag(struct cli *cli, const struct flag_row *row, const char *a
 static void fill_options(const struct cli *cli, struct option *options)
 {
     for (size_t i = 0; i < ROW_COUNT; i++)
-        if (cli->flags & (unsigned)rows[i].flag)
+        if ((cli->flags & rows[i].flag) != 0)
             *options++ = (struct option){rows[i].name,
                                          rows[i].argument != NULL ? required_argument : no_argument,
                                          NULL, (int)(OPTION_BASE + i)};
@@ -231,7 +240,7 @@ static void print_flag(FILE *stream, const struct cli *cli, const struct flag_ro
     }
 }
 
-char *cli_command(const struct cli *cli, unsigned without)
+char *cli_command(const struct cli *cli, uint64_t without)
 {
     char *text = NULL;
     size_t size = 0;
@@ -242,7 +251,7 @@ char *cli_command(const struct cli *cli, unsigned without)
     for (int i = 0; i < cli->operand_count; i++)
         print_operand(stream, cli->operands[i]);
     for (size_t i = 0; i < ROW_COUNT; i++)
-        if (cli->given & ~without & (unsigned)rows[i].flag)
+        if ((cli->given & ~without & rows[i].flag) != 0)
             print_flag(stream, cli, &rows[i]);
     fclose(stream);
     return text;

@@ -5,6 +5,7 @@
 #define EXPERIMENTS_CLI_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "experiments/config/experiment.h"
@@ -16,34 +17,39 @@
 #define CLI_SETS_MAX 256
 #define CLI_DATABASE_DEFAULT "out/results.db"
 
-/* Flags that a verb accepts, apart from --help. */
-enum cli_flag {
-    CLI_SET = 1 << 0,
-    CLI_SEEDS = 1 << 1,
-    CLI_DB = 1 << 2,
-    CLI_JSON = 1 << 3,
-    CLI_JOBS = 1 << 4,
-    CLI_PRINT_CONFIG = 1 << 5,
-    CLI_ARM = 1 << 6,
-    CLI_STORE = 1 << 7,
-    CLI_RESUME = 1 << 8,
-    CLI_MISSING = 1 << 9,
-    CLI_VERSIONS = 1 << 10,
-    CLI_DEEP = 1 << 11,
-    CLI_LIST = 1 << 12,
-    CLI_QUICK = 1 << 13,
-    CLI_NO_RUN = 1 << 14,
-    CLI_OUT = 1 << 15,
-    CLI_DOCS = 1 << 16,
-    CLI_PAPER = 1 << 17,
-    CLI_FIT = 1 << 18,
-    CLI_ENDPOINT = 1 << 19,
-    CLI_REGION = 1 << 20,
-    CLI_PROFILE = 1 << 21,
-    CLI_CA_FILE = 1 << 22,
-    CLI_STYLE = 1 << 23,
-    CLI_UNSIGNED = 1 << 24,
-};
+/* Flags that a verb accepts, apart from --help: bits of a uint64_t, more than an enum holds. */
+#define CLI_SET (UINT64_C(1) << 0)
+#define CLI_SEEDS (UINT64_C(1) << 1)
+#define CLI_DB (UINT64_C(1) << 2)
+#define CLI_JSON (UINT64_C(1) << 3)
+#define CLI_JOBS (UINT64_C(1) << 4)
+#define CLI_PRINT_CONFIG (UINT64_C(1) << 5)
+#define CLI_ARM (UINT64_C(1) << 6)
+#define CLI_STORE (UINT64_C(1) << 7)
+#define CLI_RESUME (UINT64_C(1) << 8)
+#define CLI_MISSING (UINT64_C(1) << 9)
+#define CLI_VERSIONS (UINT64_C(1) << 10)
+#define CLI_DEEP (UINT64_C(1) << 11)
+#define CLI_LIST (UINT64_C(1) << 12)
+#define CLI_QUICK (UINT64_C(1) << 13)
+#define CLI_NO_RUN (UINT64_C(1) << 14)
+#define CLI_OUT (UINT64_C(1) << 15)
+#define CLI_DOCS (UINT64_C(1) << 16)
+#define CLI_PAPER (UINT64_C(1) << 17)
+#define CLI_FIT (UINT64_C(1) << 18)
+#define CLI_ENDPOINT (UINT64_C(1) << 19)
+#define CLI_REGION (UINT64_C(1) << 20)
+#define CLI_PROFILE (UINT64_C(1) << 21)
+#define CLI_CA_FILE (UINT64_C(1) << 22)
+#define CLI_STYLE (UINT64_C(1) << 23)
+#define CLI_UNSIGNED (UINT64_C(1) << 24)
+#define CLI_COUNT (UINT64_C(1) << 25)
+#define CLI_BYTES (UINT64_C(1) << 26)
+#define CLI_PRODUCER (UINT64_C(1) << 27)
+#define CLI_POLICY (UINT64_C(1) << 28)
+#define CLI_APPEND (UINT64_C(1) << 29)
+#define CLI_YES (UINT64_C(1) << 30)
+#define CLI_FORCE (UINT64_C(1) << 31)
 
 /* How an s3:// address is reached (cli_store.h). */
 #define CLI_S3 (CLI_ENDPOINT | CLI_REGION | CLI_PROFILE | CLI_CA_FILE | CLI_STYLE | CLI_UNSIGNED)
@@ -52,14 +58,14 @@ enum cli_flag {
 struct cli {
     /* What the verb is. */
     const char *usage;   /* printed by --help: "usage: ..." and what it does */
-    unsigned flags;      /* of enum cli_flag */
+    uint64_t flags;      /* of CLI_* */
     const char *operand; /* what the first operand is called; NULL: there need be none */
     int operands_min;
     int operands_max;
 
     /* What the user asked for. Texts are borrowed from argv. */
     const char *verb;
-    unsigned given; /* of enum cli_flag */
+    uint64_t given; /* of CLI_* */
     const char *sets[CLI_SETS_MAX];
     size_t set_count;
     uint64_t seeds; /* 0: as the config says */
@@ -87,6 +93,13 @@ struct cli {
     const char *ca_file;
     const char *style;
     bool unsigned_payload;
+    uint64_t count;    /* 0: not asked for, as all of these */
+    const char *bytes; /* of one batch; NULL: as the config says */
+    const char *producer;
+    const char *policy;
+    bool append;
+    bool yes;
+    bool force;
     char **operands;
     int operand_count;
 
@@ -101,9 +114,9 @@ MUST_USE bool cli_parse(struct cli *cli, int argc, char **argv);
 const char *cli_program(void);
 /* A text as one word for a POSIX shell; plain where nothing needs quoting. */
 void cli_print_quoted(FILE *stream, const char *text);
-/* What was parsed, as the command that says it again, for a shell; without some flags, of enum
- * cli_flag. The caller frees it. */
-char *cli_command(const struct cli *cli, unsigned without);
+/* What was parsed, as the command that says it again, for a shell; without some flags,
+ * of CLI_*. The caller frees it. */
+char *cli_command(const struct cli *cli, uint64_t without);
 
 /* "lakestream: " and the message, to stderr. Returns the status, to be returned on. */
 __attribute__((format(printf, 2, 3))) int cli_error(int status, const char *format, ...);
