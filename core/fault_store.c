@@ -198,16 +198,7 @@ static void answer_due(struct timer *timer, void *context)
         snprintf(outer->error, sizeof(outer->error), "%s %.100s: fault %s",
                  store_verb_name(outer->verb), outer->key, fault_kind_name(call->kind));
     } else {
-        struct store_op *op = &call->op;
-        struct list_page page = outer->page;
-        outer->outcome = op->outcome;
-        outer->result = op->result;
-        outer->object_bytes = op->object_bytes;
-        outer->body_checksum = op->body_checksum;
-        outer->page = op->page;
-        op->result = (struct body){.kind = BODY_NONE};
-        op->page = page;
-        snprintf(outer->error, sizeof(outer->error), "%s", op->error);
+        store_op_take_answer(outer, &call->op);
     }
     enum fault_kind kind = call->kind;
     call_give_if_over(call);
@@ -240,18 +231,6 @@ static void inner_done(struct store_op *op, void *context)
 }
 
 /* Requests. */
-
-static void copy_request(struct store_op *op, const struct store_op *outer)
-{
-    op->verb = outer->verb;
-    op->body = body_copy_range(&outer->body, 0, 0);
-    op->range_offset = outer->range_offset;
-    op->range_bytes = outer->range_bytes;
-    op->list_keys_max = outer->list_keys_max;
-    op->body_checksum = 0;
-    memcpy(op->key, outer->key, sizeof(op->key));
-    memcpy(op->after, outer->after, sizeof(op->after));
-}
 
 static enum store_outcome outcome_of(enum fault_kind kind)
 {
@@ -344,7 +323,8 @@ static void fault_submit(struct store *store, struct store_op *outer)
     struct fault_store *faults = (struct fault_store *)store;
     assert(!faults->cut);
     struct fault_call *call = call_take(faults);
-    copy_request(&call->op, outer);
+    store_op_copy_request(&call->op, outer);
+    call->op.body = body_copy_range(&outer->body, 0, 0);
     call->outer = outer;
     call->inside = false;
     call->kind = draw_kind(faults, outer->verb);

@@ -58,6 +58,31 @@ void store_op_deinit(struct store_op *op)
     list_page_deinit(&op->page);
 }
 
+void store_op_copy_request(struct store_op *op, const struct store_op *from)
+{
+    op->verb = from->verb;
+    op->body = from->body;
+    op->range_offset = from->range_offset;
+    op->range_bytes = from->range_bytes;
+    op->list_keys_max = from->list_keys_max;
+    op->body_checksum = 0;
+    memcpy(op->key, from->key, sizeof(op->key));
+    memcpy(op->after, from->after, sizeof(op->after));
+}
+
+void store_op_take_answer(struct store_op *op, struct store_op *from)
+{
+    struct list_page page = op->page;
+    op->outcome = from->outcome;
+    op->result = from->result;
+    op->object_bytes = from->object_bytes;
+    op->body_checksum = from->body_checksum;
+    op->page = from->page;
+    memcpy(op->error, from->error, sizeof(op->error));
+    from->result = (struct body){.kind = BODY_NONE};
+    from->page = page;
+}
+
 struct body body_copy_range(const struct body *body, uint64_t offset, uint64_t bytes)
 {
     struct body copy = {.kind = body->kind, .bytes = body->bytes};

@@ -144,6 +144,12 @@ void store_op_deinit(struct store_op *op);
 struct body body_copy_range(const struct body *body, uint64_t offset, uint64_t bytes);
 void body_release(struct body *body);
 
+/* For wrappers, which send an operation of their own. The request without `done`, `context` and the
+ * private field; a body and its memory stay the first one's. The answer with its outcome: results
+ * change hands, and so do the pages' memories. */
+void store_op_copy_request(struct store_op *op, const struct store_op *from);
+void store_op_take_answer(struct store_op *op, struct store_op *from);
+
 /* For stores: pages. list_page_key is valid until the page is changed. */
 void list_page_clear(struct list_page *page);
 void list_page_add(struct list_page *page, const char *key, uint64_t object_bytes);
