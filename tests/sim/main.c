@@ -9,6 +9,8 @@ extern const struct harness_test virtual_store_tests[];
 extern const struct harness_test checkers_tests[];
 extern const struct harness_test simulation_tests[];
 extern const struct harness_test fault_store_tests[];
+extern const struct harness_test meter_store_tests[];
+extern const struct harness_test shape_store_tests[];
 extern const struct harness_test actor_loop_tests[];
 extern const struct harness_test swarm_tests[];
 extern const struct harness_test contention_tests[];
@@ -23,6 +25,8 @@ static const struct harness_suite suites[] = {
     {"simulation", simulation_tests},
     {"contention", contention_tests},
     {"fault_store", fault_store_tests},
+    {"meter_store", meter_store_tests},
+    {"shape_store", shape_store_tests},
     {"actor_loop", actor_loop_tests},
     {"swarm", swarm_tests},
 };
