@@ -1,6 +1,10 @@
 /* live_loop.c - epoll over a timerfd, an eventfd (finished work), a signalfd and the watched
  * descriptors; timers in a binary heap by (time, insertion number). Ours.
  *
+ * A watch is found by its descriptor's number. Its changes are told to the kernel only before the
+ * loop waits, so that a socket that is put aside and taken up again in one round costs no call; the
+ * same holds for the timerfd, which is moved only when something is due earlier than it.
+ *
  * A round: wait until something is readable or the first timer is due, take what is there, then
  * fire the timers that were due when the waiting ended. A timer that is set meanwhile waits for the
  * next round, so that timers cannot starve the rest. */
@@ -21,8 +25,8 @@
 #define SIGNALS 65
 #define EVENTS_PER_WAIT 64
 
-/* What an epoll event is about: a fixed source, or SOURCE_WATCH + the watch's index; the upper half
- * is the watch's generation, so that an event for a watch that was replaced meanwhile is
+/* What an epoll event is about: a fixed source, or SOURCE_WATCH + the watched descriptor; the upper
+ * half is the watch's generation, so that an event for a watch that was replaced meanwhile is
  * recognised. */
 enum source {
     SOURCE_WORK,
@@ -32,10 +36,12 @@ enum source {
 };
 
 struct watch {
-    int fd; /* -1: free */
-    uint32_t generation;
-    void (*fn)(int fd, void *context);
+    void (*fn)(int fd, unsigned ready, void *context); /* NULL: not watched */
     void *context;
+    uint32_t generation;
+    unsigned wanted;     /* of enum live_ready */
+    unsigned registered; /* as the kernel knows it */
+    bool listed;         /* in `changed` */
 };
 
 struct signal_callback {
@@ -59,12 +65,14 @@ struct live_loop {
     bool running;
     bool stopping;
     uint32_t holds;
-    uint32_t watch_count; /* slots ever used */
     struct worker_pool *pool;
     sigset_t signals_before;
     sigset_t signals;
     struct signal_callback on_signal[SIGNALS];
-    struct watch watches[LIVE_LOOP_WATCHES_MAX];
+    struct watch *watches; /* by descriptor */
+    size_t watch_capacity;
+    int *changed; /* descriptors whose watch may not be as the kernel knows it; room for all */
+    size_t changed_count;
 };
 
 static int64_t clock_ns(clockid_t clock)
@@ -163,14 +171,12 @@ static void fire_due(struct live_loop *loop, int64_t limit_ns)
 
 static void arm(struct live_loop *loop, int64_t deadline_ns)
 {
-    if (deadline_ns == loop->armed_ns)
+    /* Due too early only means to look once more. */
+    if (loop->armed_ns <= deadline_ns)
         return;
-    struct itimerspec setting = {0}; /* all zero: not set */
-    if (deadline_ns != TIME_NEVER) {
-        int64_t at_ns = deadline_ns - loop->unix_start_ns + loop->monotonic_start_ns;
-        setting.it_value.tv_sec = (time_t)(at_ns / NS_PER_S);
-        setting.it_value.tv_nsec = (long)(at_ns % NS_PER_S);
-    }
+    int64_t at_ns = deadline_ns - loop->unix_start_ns + loop->monotonic_start_ns;
+    const struct itimerspec setting = {.it_value.tv_sec = (time_t)(at_ns / NS_PER_S),
+                                       .it_value.tv_nsec = (long)(at_ns % NS_PER_S)};
     int failure = timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &setting, NULL);
     assert(failure == 0);
     loop->armed_ns = deadline_ns;
@@ -213,8 +219,24 @@ static void take_signals(struct live_loop *loop)
     }
 }
 
-static void take_event(struct live_loop *loop, uint64_t tag)
+static void take_watch(struct live_loop *loop, int fd, uint32_t generation, uint32_t events)
 {
+    const struct watch *watch = &loop->watches[fd];
+    if (watch->fn == NULL || watch->generation != generation)
+        return;
+    unsigned ready = 0;
+    if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0)
+        ready |= LIVE_READABLE;
+    if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0)
+        ready |= LIVE_WRITABLE;
+    ready &= watch->wanted; /* which may have changed since the kernel was told */
+    if (ready != 0)
+        watch->fn(fd, ready, watch->context);
+}
+
+static void take_event(struct live_loop *loop, const struct epoll_event *event)
+{
+    uint64_t tag = event->data.u64;
     uint32_t source = (uint32_t)tag;
     if (source == SOURCE_WORK) {
         take_work(loop);
@@ -224,15 +246,45 @@ static void take_event(struct live_loop *loop, uint64_t tag)
     } else if (source == SOURCE_SIGNAL) {
         take_signals(loop);
     } else {
-        assert(source - SOURCE_WATCH < LIVE_LOOP_WATCHES_MAX);
-        const struct watch *watch = &loop->watches[source - SOURCE_WATCH];
-        if (watch->fd >= 0 && watch->generation == (uint32_t)(tag >> 32))
-            watch->fn(watch->fd, watch->context);
+        assert(source - SOURCE_WATCH < loop->watch_capacity);
+        take_watch(loop, (int)(source - SOURCE_WATCH), (uint32_t)(tag >> 32), event->events);
     }
+}
+
+/* Tells the kernel what the descriptor is watched for now. */
+static void register_watch(struct live_loop *loop, int fd)
+{
+    struct watch *watch = &loop->watches[fd];
+    if (watch->wanted == watch->registered)
+        return;
+    struct epoll_event event = {.data.u64 = (uint64_t)watch->generation << 32 |
+                                            (SOURCE_WATCH + (uint32_t)fd)};
+    if ((watch->wanted & LIVE_READABLE) != 0)
+        event.events |= EPOLLIN;
+    if ((watch->wanted & LIVE_WRITABLE) != 0)
+        event.events |= EPOLLOUT;
+    int action = EPOLL_CTL_MOD;
+    if (watch->registered == 0)
+        action = EPOLL_CTL_ADD;
+    else if (watch->wanted == 0)
+        action = EPOLL_CTL_DEL;
+    int failure = epoll_ctl(loop->epoll_fd, action, fd, &event);
+    assert(failure == 0);
+    watch->registered = watch->wanted;
+}
+
+static void register_changed(struct live_loop *loop)
+{
+    for (size_t i = 0; i < loop->changed_count; i++) {
+        loop->watches[loop->changed[i]].listed = false;
+        register_watch(loop, loop->changed[i]);
+    }
+    loop->changed_count = 0;
 }
 
 static void wait_and_take(struct live_loop *loop, int64_t deadline_ns)
 {
+    register_changed(loop);
     int timeout_ms = -1;
     if (deadline_ns <= live_now(&loop->base))
         timeout_ms = 0;
@@ -243,7 +295,7 @@ static void wait_and_take(struct live_loop *loop, int64_t deadline_ns)
     assert(count >= 0 || errno == EINTR);
     /* Level-triggered: what is left out because of a stop comes again. */
     for (int i = 0; i < count && !loop->stopping; i++)
-        take_event(loop, events[i].data.u64);
+        take_event(loop, &events[i]);
 }
 
 static bool nothing_left(const struct live_loop *loop)
@@ -307,34 +359,47 @@ void live_loop_on_signal(struct live_loop *loop, int signo, void (*fn)(int signo
     loop->signal_fd = fd;
 }
 
-void live_loop_watch(struct live_loop *loop, int fd, void (*fn)(int fd, void *context),
-                     void *context)
+static void reserve_watch(struct live_loop *loop, int fd)
 {
-    assert(fd >= 0);
+    assert(fd >= 0 && fd < LIVE_LOOP_FD_MAX);
+    if ((size_t)fd < loop->watch_capacity)
+        return;
+    size_t capacity = loop->watch_capacity == 0 ? 64 : loop->watch_capacity;
+    while (capacity <= (size_t)fd)
+        capacity *= 2;
+    loop->watches = realloc(loop->watches, capacity * sizeof(*loop->watches));
+    loop->changed = realloc(loop->changed, capacity * sizeof(*loop->changed));
+    assert(loop->watches != NULL && loop->changed != NULL);
+    memset(&loop->watches[loop->watch_capacity], 0,
+           (capacity - loop->watch_capacity) * sizeof(*loop->watches));
+    loop->watch_capacity = capacity;
+}
+
+void live_loop_watch(struct live_loop *loop, int fd, unsigned wanted,
+                     void (*fn)(int fd, unsigned ready, void *context), void *context)
+{
     assert(fn != NULL);
-    uint32_t index = 0;
-    while (index < loop->watch_count && loop->watches[index].fd >= 0)
-        index++;
-    assert(index < LIVE_LOOP_WATCHES_MAX);
-    if (index == loop->watch_count)
-        loop->watch_count++;
-    struct watch *watch = &loop->watches[index];
-    watch->fd = fd;
-    watch->generation++;
+    assert((wanted & ~(unsigned)(LIVE_READABLE | LIVE_WRITABLE)) == 0);
+    reserve_watch(loop, fd);
+    struct watch *watch = &loop->watches[fd];
     watch->fn = fn;
     watch->context = context;
-    add_source(loop, fd, (uint64_t)watch->generation << 32 | (SOURCE_WATCH + index));
+    watch->wanted = wanted;
+    if (!watch->listed && watch->wanted != watch->registered) {
+        watch->listed = true;
+        loop->changed[loop->changed_count++] = fd;
+    }
 }
 
 void live_loop_unwatch(struct live_loop *loop, int fd)
 {
-    uint32_t index = 0;
-    while (index < loop->watch_count && loop->watches[index].fd != fd)
-        index++;
-    assert(index < loop->watch_count);
-    int failure = epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-    assert(failure == 0);
-    loop->watches[index].fd = -1;
+    assert(fd >= 0 && (size_t)fd < loop->watch_capacity);
+    struct watch *watch = &loop->watches[fd];
+    assert(watch->fn != NULL);
+    watch->fn = NULL;
+    watch->wanted = 0;
+    register_watch(loop, fd); /* now: the descriptor may be closed next, and its number used anew */
+    watch->generation++;
 }
 
 void live_loop_hold(struct live_loop *loop)
@@ -420,6 +485,8 @@ void live_loop_close(struct live_loop *loop)
     close_descriptors(loop);
     if (loop->signal_fd >= 0)
         pthread_sigmask(SIG_SETMASK, &loop->signals_before, NULL);
+    free(loop->changed);
+    free(loop->watches);
     free(loop->heap);
     free(loop);
 }

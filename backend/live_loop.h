@@ -20,7 +20,7 @@
 #include "core/store.h"
 
 #define LIVE_LOOP_WORKERS_DEFAULT 8
-#define LIVE_LOOP_WATCHES_MAX 1024
+#define LIVE_LOOP_FD_MAX (1 << 20) /* a watched descriptor is below it */
 #define LIVE_LOOP_TIMERS_MAX (1 << 20)
 
 struct live_loop;
@@ -50,11 +50,19 @@ void live_loop_cancel(struct live_loop *loop, struct work *work);
 void live_loop_on_signal(struct live_loop *loop, int signo, void (*fn)(int signo, void *context),
                          void *context);
 
-/* Calls `fn` as long as `fd` (a pipe, socket or the like) is readable or hung up: fn reads, and
- * calls unwatch at the end of the file. The loop borrows fd: unwatch before closing it. One watch a
- * fd. */
-void live_loop_watch(struct live_loop *loop, int fd, void (*fn)(int fd, void *context),
-                     void *context);
+/* What a descriptor is watched for, or is; bits. */
+enum live_ready {
+    LIVE_READABLE = 1 << 0,
+    LIVE_WRITABLE = 1 << 1,
+};
+
+/* Calls `fn` as long as `fd` (a pipe, socket or the like) is what `wanted` asks for: fn reads or
+ * writes, and calls unwatch at the end of the file. `ready` holds bits of `wanted` only; hung up or
+ * in error counts as all of them. One watch a fd: a second call changes it; `wanted` 0 keeps the
+ * place but calls nothing, and costs nothing if the next change comes before the loop waits again.
+ * The loop borrows fd: unwatch before closing it. */
+void live_loop_watch(struct live_loop *loop, int fd, unsigned wanted,
+                     void (*fn)(int fd, unsigned ready, void *context), void *context);
 /* Allowed from inside any callback; `fn` is not called for it again. */
 void live_loop_unwatch(struct live_loop *loop, int fd);
 

@@ -241,8 +241,9 @@ static void on_start_message(struct live_producer *live, int64_t start_ns)
         loop_timer_set(loop_of(live), &live->start, start_ns);
 }
 
-static void on_parent(int fd, void *context)
+static void on_parent(int fd, unsigned ready, void *context)
 {
+    (void)ready; /* it is watched for reading only */
     struct live_producer *live = context;
     struct live_message message;
     switch (live_wire_receive(fd, &message)) {
@@ -278,7 +279,7 @@ static void run(struct live_producer *live)
     timer_init(&live->deadline, on_deadline, live);
     timer_init(&live->drain, on_drain, live);
     timer_init(&live->progress, on_progress, live);
-    live_loop_watch(loop, live->options->fd, on_parent, live);
+    live_loop_watch(loop, live->options->fd, LIVE_READABLE, on_parent, live);
     live->watched = true;
     live_loop_hold(loop);
     struct live_message ready = {.kind = LIVE_READY, .at_ns = loop_now(loop_of(live))};

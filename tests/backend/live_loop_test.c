@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -303,8 +304,9 @@ static void a_signal_calls_back_in_the_loop(void)
     CU_ASSERT_EQUAL(sigismember(&blocked, SIGUSR1), 0);
 }
 
-static void on_readable(int fd, void *context)
+static void on_readable(int fd, unsigned ready, void *context)
 {
+    CU_ASSERT_EQUAL(ready, LIVE_READABLE);
     struct heard *heard = context;
     char text[3];
     ssize_t bytes = read(fd, text, sizeof(text));
@@ -324,7 +326,7 @@ static void a_watch_reads_a_pipe_to_its_end(void)
     int pipes[2][2];
     for (int i = 0; i < 2; i++) {
         CU_ASSERT_EQUAL_FATAL(pipe(pipes[i]), 0);
-        live_loop_watch(live, pipes[i][0], on_readable, &heard[i]);
+        live_loop_watch(live, pipes[i][0], LIVE_READABLE, on_readable, &heard[i]);
         live_loop_hold(live);
         CU_ASSERT_EQUAL(write(pipes[i][1], "0123456789", 10), 10);
         close(pipes[i][1]);
@@ -335,6 +337,102 @@ static void a_watch_reads_a_pipe_to_its_end(void)
         CU_ASSERT_TRUE(heard[i].ended);
         close(pipes[i][0]);
     }
+    live_loop_close(live);
+}
+
+struct echo {
+    struct live_loop *loop;
+    size_t sent;
+    size_t received;
+    int writable; /* calls */
+};
+
+#define ECHO_BYTES ((size_t)4 << 20)
+
+static void on_far_end(int fd, unsigned ready, void *context)
+{
+    struct echo *echo = context;
+    CU_ASSERT_EQUAL(ready, LIVE_READABLE);
+    static char text[1 << 16];
+    ssize_t bytes = read(fd, text, sizeof(text));
+    CU_ASSERT_FATAL(bytes > 0);
+    echo->received += (size_t)bytes;
+    if (echo->received == ECHO_BYTES) {
+        live_loop_unwatch(echo->loop, fd);
+        live_loop_unhold(echo->loop);
+    }
+}
+
+static void on_near_end(int fd, unsigned ready, void *context)
+{
+    struct echo *echo = context;
+    CU_ASSERT_EQUAL(ready, LIVE_WRITABLE);
+    echo->writable++;
+    static const char text[1 << 16];
+    size_t left = ECHO_BYTES - echo->sent;
+    ssize_t bytes = write(fd, text, left < sizeof(text) ? left : sizeof(text));
+    CU_ASSERT_FATAL(bytes > 0);
+    echo->sent += (size_t)bytes;
+    if (echo->sent == ECHO_BYTES)
+        live_loop_watch(echo->loop, fd, 0, on_near_end, echo); /* still writable: no busy loop */
+}
+
+static void a_watch_for_writing_is_changed_and_put_aside(void)
+{
+    struct live_loop *live = open_loop();
+    struct echo echo = {.loop = live};
+    int ends[2];
+    CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    live_loop_watch(live, ends[0], LIVE_READABLE | LIVE_WRITABLE, on_near_end, &echo);
+    live_loop_watch(live, ends[1], LIVE_READABLE, on_far_end, &echo);
+    live_loop_watch(live, ends[0], LIVE_WRITABLE, on_near_end, &echo);
+    live_loop_hold(live);
+    loop_run(live_loop_base(live), TIME_NEVER);
+    CU_ASSERT_EQUAL(echo.received, ECHO_BYTES);
+    int calls = echo.writable;
+    struct fired fired = {.count = 0};
+    struct timer timer;
+    timer_init(&timer, note, &fired);
+    loop_timer_set(live_loop_base(live), &timer, loop_now(live_loop_base(live)) + 20 * NS_PER_MS);
+    loop_run(live_loop_base(live), TIME_NEVER);
+    CU_ASSERT_EQUAL(echo.writable, calls);
+    live_loop_unwatch(live, ends[0]);
+    close(ends[0]);
+    close(ends[1]);
+    live_loop_close(live);
+}
+
+static void a_number_used_anew_is_another_watch(void)
+{
+    struct live_loop *live = open_loop();
+    struct heard heard = {.loop = live};
+    struct echo echo = {.loop = live, .sent = ECHO_BYTES - 1};
+    struct fired fired = {.count = 0};
+    struct timer timer;
+    timer_init(&timer, note, &fired);
+    for (int i = 0; i < 3; i++) {
+        int ends[2];
+        CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+        CU_ASSERT_EQUAL(write(ends[1], "01", 2), 2);
+        live_loop_watch(live, ends[0], LIVE_READABLE, on_readable, &heard);
+        if (i == 1) { /* one round, so that the kernel knows this one */
+            loop_timer_set(live_loop_base(live), &timer, 0);
+            loop_run(live_loop_base(live), TIME_NEVER);
+        }
+        live_loop_unwatch(live, ends[0]);
+        close(ends[0]);
+        close(ends[1]);
+    }
+    int ends[2];
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    live_loop_watch(live, ends[1], LIVE_WRITABLE, on_near_end, &echo);
+    loop_timer_set(live_loop_base(live), &timer, loop_now(live_loop_base(live)) + 20 * NS_PER_MS);
+    loop_run(live_loop_base(live), TIME_NEVER);
+    CU_ASSERT_EQUAL(echo.writable, 1);
+    CU_ASSERT_EQUAL(heard.bytes, 2);
+    live_loop_unwatch(live, ends[1]);
+    close(ends[0]);
+    close(ends[1]);
     live_loop_close(live);
 }
 
@@ -350,4 +448,6 @@ const struct harness_test live_loop_tests[] = {
     HARNESS_TEST(stop_in_done_loses_no_other_done),
     HARNESS_TEST(a_signal_calls_back_in_the_loop),
     HARNESS_TEST(a_watch_reads_a_pipe_to_its_end),
+    HARNESS_TEST(a_watch_for_writing_is_changed_and_put_aside),
+    HARNESS_TEST(a_number_used_anew_is_another_watch),
     {0}};
