@@ -17,11 +17,12 @@
 /* The parts of an <Error> that messages and decisions need; what is missing is empty. */
 struct s3_error {
     char code[S3_CODE_MAX];
-    char message[S3_MESSAGE_MAX]; /* cut, harmless for a terminal */
+    char message[S3_MESSAGE_MAX]; /* cut, harmless for a terminal, long tokens left out */
     char request_id[64];
     char region[64];      /* <Region>, where a bucket is */
     char endpoint[256];   /* <Endpoint>, of a redirect */
     char server_time[40]; /* <ServerTime>, of a skewed clock */
+    int64_t object_bytes; /* <ActualObjectSize>, of a range past the end; negative: not said */
 };
 
 enum s3_xml {
@@ -40,8 +41,12 @@ struct s3_list_result {
 };
 
 /* A ListBucketResult: adds to `page` every key below `prefix` (the store's, with its slash), with
- * the prefix taken off and the url encoding undone. Keys too long for the store, not below the
- * prefix, or not in ascending order make it malformed; `why` says what. */
+ * the prefix taken off and the url encoding undone. The page may hold keys of an answer before.
+ * Keys too long for the store, not below the prefix, or not in ascending order make it malformed,
+ * and so do more than STORE_LIST_KEYS_MAX in all, and "more follow" without a token; `why` says
+ * what, and the page may then hold some. An object whose key is the prefix alone is left out: a
+ * page may be empty although more follow. `result->token` has no control characters removed: encode
+ * it. */
 MUST_USE enum s3_xml s3_xml_list(const uint8_t *body, size_t bytes, const char *prefix,
                                  struct list_page *page, struct s3_list_result *result,
                                  char why[STORE_ERROR_MAX]);

@@ -9,6 +9,8 @@ extern const struct harness_test directory_fault_tests[];
 extern const struct harness_test directory_crash_tests[];
 extern const struct harness_test store_url_tests[];
 extern const struct harness_test sigv4_tests[];
+extern const struct harness_test s3_text_tests[];
+extern const struct harness_test s3_xml_tests[];
 
 int main(int argc, char **argv)
 {
@@ -21,6 +23,8 @@ int main(int argc, char **argv)
         {"directory_crash", directory_crash_tests},
         {"store_url", store_url_tests},
         {"sigv4", sigv4_tests},
+        {"s3_text", s3_text_tests},
+        {"s3_xml", s3_xml_tests},
     };
     return harness_main(argc, argv, suites, HARNESS_COUNT(suites));
 }
