@@ -121,8 +121,22 @@ char *cli_command(const struct cli *cli, uint64_t without);
 /* "lakestream: " and the message, to stderr. Returns the status, to be returned on. */
 __attribute__((format(printf, 2, 3))) int cli_error(int status, const char *format, ...);
 
-/* Loads the experiment with --set, --store, --seeds and --arm applied. On failure the error was
- * printed. */
+#define CLI_FLAG_KEYS 7 /* flags that are config keys by another name: --store, --region ... */
+#define CLI_FLAG_KEY_BYTES (CONFIG_PATH_MAX + 64)
+
+/* "key=value" of --set, then of those flags, which win. Texts are borrowed from argv and from
+ * this. */
+struct cli_overrides {
+    size_t count;
+    const char *texts[CLI_SETS_MAX + CLI_FLAG_KEYS];
+    char flags[CLI_FLAG_KEYS][CLI_FLAG_KEY_BYTES];
+};
+
+/* On failure the error was printed. */
+MUST_USE bool cli_overrides(const struct cli *cli, struct cli_overrides *overrides);
+
+/* Loads the experiment with --set, flags that are keys, --seeds and --arm applied. On failure the
+ * error was printed. */
 MUST_USE bool cli_load_experiment(const struct cli *cli, const char *path,
                                   struct experiment *experiment);
 

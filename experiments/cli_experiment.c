@@ -27,24 +27,56 @@ static bool keep_arm(struct experiment *experiment, const char *name)
     return false;
 }
 
+/* Flags that are config keys by another name. */
+struct flag_key {
+    const char *flag;
+    const char *key;
+    const char *value; /* NULL: not given */
+};
+
+bool cli_overrides(const struct cli *cli, struct cli_overrides *overrides)
+{
+    const struct flag_key keys[] = {
+        {"store", "live.store", cli->store},
+        {"endpoint", "live.endpoint", cli->endpoint_count > 0 ? cli->endpoints[0] : NULL},
+        {"region", "live.region", cli->region},
+        {"profile", "live.profile", cli->profile},
+        {"ca-file", "live.ca_file", cli->ca_file},
+        {"style", "live.style", cli->style},
+        {"unsigned-payload", "live.payload", cli->unsigned_payload ? "unsigned" : NULL},
+    };
+    static_assert(sizeof(keys) / sizeof(keys[0]) == CLI_FLAG_KEYS, "one text each");
+    if (cli->endpoint_count > 1) {
+        cli_error(CLI_USAGE, "--endpoint is given twice; give it once");
+        return false;
+    }
+    overrides->count = cli->set_count;
+    memcpy(overrides->texts, cli->sets, cli->set_count * sizeof(overrides->texts[0]));
+    for (size_t i = 0; i < CLI_FLAG_KEYS; i++) {
+        char *text = overrides->flags[i];
+        if (keys[i].value == NULL)
+            continue;
+        if (snprintf(text, CLI_FLAG_KEY_BYTES, "%s=%s", keys[i].key, keys[i].value) >=
+            CLI_FLAG_KEY_BYTES) {
+            cli_error(CLI_USAGE, "--%s: longer than %d bytes", keys[i].flag, CONFIG_PATH_MAX);
+            return false;
+        }
+        overrides->texts[overrides->count++] = text;
+    }
+    return true;
+}
+
 bool cli_load_experiment(const struct cli *cli, const char *path, struct experiment *experiment)
 {
     struct diagnostic diagnostic;
-    const char *texts[CLI_SETS_MAX + 1];
-    char store[CONFIG_PATH_MAX + 16];
+    struct cli_overrides overrides;
     char found[CONFIG_PATH_MAX];
-    struct overrides overrides = {.count = cli->set_count, .texts = texts};
-    memcpy(texts, cli->sets, cli->set_count * sizeof(texts[0]));
-    if (cli->store != NULL) {
-        if (snprintf(store, sizeof(store), "live.store=%s", cli->store) >= (int)sizeof(store)) {
-            cli_error(CLI_USAGE, "--store: longer than %d bytes", CONFIG_PATH_MAX);
-            return false;
-        }
-        texts[overrides.count++] = store;
-    }
+    if (!cli_overrides(cli, &overrides))
+        return false;
     if (cli_shipped_config(path, found))
         path = found;
-    if (!experiment_load(path, overrides, experiment, &diagnostic)) {
+    struct overrides all = {.count = overrides.count, .texts = overrides.texts};
+    if (!experiment_load(path, all, experiment, &diagnostic)) {
         cli_error(CLI_USAGE, "%s", diagnostic.text);
         return false;
     }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "backend/s3_store.h"
 #include "core/base.h"
 #include "core/commit.h"
 #include "core/policy.h"
@@ -60,6 +61,13 @@ struct contention_config {
     double refused_early; /* store.create.refused_early: share of the rest that a loser is spared */
 };
 
+/* Processors that all requests share (sim/station.h); cores 0: not at all. */
+struct station_config {
+    double cores;                       /* store.cores */
+    int64_t work_ns[STORE_VERB_COUNT];  /* store.<verb>.work: of one processor */
+    double work_rate[STORE_VERB_COUNT]; /* store.<verb>.work_rate, bytes/s; 0: bytes are no work */
+};
+
 struct workload_config {
     uint64_t producers;      /* workload.producers */
     double rate;             /* workload.rate, bytes/s offered by one producer */
@@ -96,6 +104,7 @@ struct store_config {
     char profile[CONFIG_PATH_MAX];                   /* store.profile */
     struct latency_config latency[STORE_VERB_COUNT]; /* get, put, create, list, delete */
     struct contention_config contention;             /* store.create.* */
+    struct station_config station;                   /* store.cores, store.<verb>.work* */
     double apply_fraction;   /* store.apply_fraction: applied this far into the latency */
     double read_fraction;    /* store.read_fraction: the same of GET and LIST; 0: as the others */
     double client_bandwidth; /* store.client_bandwidth, bytes/s of one producer's machine */
@@ -113,10 +122,24 @@ struct price_config {
 };
 
 struct live_config {
-    char store[CONFIG_PATH_MAX]; /* live.store: file:// URL; empty where none was given */
-    enum toggle sync;            /* live.sync: fsync what was acknowledged */
-    enum toggle restart;         /* live.restart: start a producer again when its process died */
-    uint64_t workers;            /* live.workers: threads for blocking file work, a process */
+    char store[CONFIG_PATH_MAX]; /* live.store: URL; empty where none was given */
+    /* How an s3:// store is reached (backend/s3_store.h); empty: from the environment or profile.
+     */
+    char endpoint[CONFIG_PATH_MAX]; /* live.endpoint */
+    char region[CONFIG_NAME_MAX];   /* live.region */
+    char profile[CONFIG_NAME_MAX];  /* live.profile */
+    char ca_file[CONFIG_PATH_MAX];  /* live.ca_file */
+    enum s3_style style;            /* live.style */
+    enum s3_payload payload;        /* live.payload */
+    uint64_t connections;           /* live.connections: of one process */
+    int64_t deadline_ns;            /* live.deadline: of one attempt, its body's time apart */
+    /* Of all runs of a sweep together (experiments/live/live_cost.h). */
+    double cap_dollars;    /* live.cap_dollars */
+    uint64_t cap_bytes;    /* live.cap_bytes: up and down */
+    uint64_t cap_requests; /* live.cap_requests */
+    enum toggle sync;      /* live.sync: fsync what was acknowledged */
+    enum toggle restart;   /* live.restart: start a producer again when its process died */
+    uint64_t workers;      /* live.workers: threads for blocking file work, a process */
 };
 
 struct config {

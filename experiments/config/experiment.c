@@ -232,27 +232,11 @@ static bool read_nodes(struct loader *loader)
 static bool read_overrides(struct loader *loader, struct overrides overrides)
 {
     for (size_t i = 0; i < overrides.count; i++) {
-        const char *text = overrides.texts[i];
-        const char *equals = strchr(text, '=');
-        char key[YAML_KEY_MAX];
-        if (equals == NULL || equals == text) {
-            diagnostic_set(loader->diagnostic,
-                           "--set '%.64s': expected key=value, such as workload.producers=16",
-                           text);
+        struct setting *setting = &loader->overrides[loader->override_count++];
+        setting->origin = (struct origin){.kind = ORIGIN_SET};
+        if (!option_parse_override(overrides.texts[i], &setting->option, &setting->text,
+                                   loader->diagnostic))
             return false;
-        }
-        snprintf(key, sizeof(key), "%.*s", (int)(equals - text), text);
-        const struct option *option = option_find(key);
-        if (option == NULL) {
-            diagnostic_set(loader->diagnostic, "--set: unknown key '%s'; nearest: '%s'", key,
-                           option_nearest(key, NULL));
-            return false;
-        }
-        loader->overrides[loader->override_count++] = (struct setting){
-            .option = option,
-            .text = equals + 1,
-            .origin = {.kind = ORIGIN_SET},
-        };
     }
     return true;
 }

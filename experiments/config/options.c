@@ -320,6 +320,25 @@ double option_number(const struct config *config, const struct option *option)
     return value.number;
 }
 
+bool option_parse_override(const char *text, const struct option **option, const char **value,
+                           struct diagnostic *diagnostic)
+{
+    const char *equals = strchr(text, '=');
+    char key[KEY_CHARS_MAX];
+    if (equals == NULL || equals == text) {
+        diagnostic_set(diagnostic,
+                       "--set '%.64s': expected key=value, such as workload.producers=16", text);
+        return false;
+    }
+    snprintf(key, sizeof(key), "%.*s", (int)(equals - text), text);
+    *option = option_find(key);
+    *value = equals + 1;
+    if (*option == NULL)
+        diagnostic_set(diagnostic, "--set: unknown key '%s'; nearest: '%s'", key,
+                       option_nearest(key, NULL));
+    return *option != NULL;
+}
+
 void option_print(const struct config *config, const struct option *option,
                   char text[OPTION_TEXT_MAX])
 {

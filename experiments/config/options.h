@@ -53,6 +53,11 @@ bool option_is_group(const char *prefix);
 MUST_USE bool option_set(struct config *config, const struct option *option, const char *text,
                          const struct origin *origin, struct diagnostic *diagnostic);
 
+/* Splits "key=value", as given by --set; *value points into the text. False: the diagnostic says
+ * what is wrong. */
+MUST_USE bool option_parse_override(const char *text, const struct option **option,
+                                    const char **value, struct diagnostic *diagnostic);
+
 /* The value as text that option_set reads back to the same value; empty where there is none. */
 void option_print(const struct config *config, const struct option *option,
                   char text[OPTION_TEXT_MAX]);

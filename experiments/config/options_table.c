@@ -6,6 +6,7 @@
 
 #include "experiments/config/options.h"
 #include "sim/latency.h"
+#include "sim/station.h"
 
 #define FIELD(path) offsetof(struct config, path)
 #define SECONDS(count) ((count)*1e9)
@@ -20,6 +21,10 @@
 static_assert(sizeof(enum producer_mode) == sizeof(uint32_t), "choices are stored as uint32_t");
 static_assert(sizeof(enum commit_find) == sizeof(uint32_t), "choices are stored as uint32_t");
 static_assert(sizeof(enum toggle) == sizeof(uint32_t), "choices are stored as uint32_t");
+static_assert(sizeof(enum s3_style) == sizeof(uint32_t), "choices are stored as uint32_t");
+static_assert(sizeof(enum s3_payload) == sizeof(uint32_t), "choices are stored as uint32_t");
+static_assert(S3_STYLE_AUTO == 0 && S3_STYLE_PATH == 1 && S3_PAYLOAD_SIGNED == 0,
+              "choices are in the enums' order");
 static_assert(PRODUCER_INLINE == 0 && COMMIT_FIND_LIST == 0, "choices are in the enums' order");
 
 #define QUANTILES_HELP                                                                             \
@@ -102,6 +107,13 @@ static const struct option fixed_rows[] = {
      "sigma of the lognormal factor of a GET; 0: constant", FIELD(store.latency[STORE_GET].sigma)},
     {"store.get.quantiles", UNIT_QUANTILES, 0, "", 0, 0, NULL, QUANTILES_HELP,
      FIELD(store.latency[STORE_GET].quantiles)},
+    {"store.get.work", UNIT_DURATION, 0, "0s", 0, HOUR, NULL,
+     "ASSUMED: time of one processor that a GET takes, with store.cores [store.get.work]",
+     FIELD(store.station.work_ns[STORE_GET])},
+    {"store.get.work_rate", UNIT_RATE, 0, "0B/s", 0, RATE_MAX, NULL,
+     "ASSUMED: bytes of a GET that one processor handles in a second; 0: bytes take none "
+     "[store.get.work_rate]",
+     FIELD(store.station.work_rate[STORE_GET])},
     {"store.put.base", UNIT_DURATION, 0, "60ms", 0, HOUR, NULL,
      "median time of a PUT without its bytes", FIELD(store.latency[STORE_PUT].base_ns)},
     {"store.put.slope", UNIT_RATE, 0, "50MiB/s", 1, RATE_MAX, NULL,
@@ -111,6 +123,13 @@ static const struct option fixed_rows[] = {
      "sigma of the lognormal factor of a PUT; 0: constant", FIELD(store.latency[STORE_PUT].sigma)},
     {"store.put.quantiles", UNIT_QUANTILES, 0, "", 0, 0, NULL, QUANTILES_HELP,
      FIELD(store.latency[STORE_PUT].quantiles)},
+    {"store.put.work", UNIT_DURATION, 0, "0s", 0, HOUR, NULL,
+     "ASSUMED: time of one processor that a PUT takes, with store.cores [store.put.work]",
+     FIELD(store.station.work_ns[STORE_PUT])},
+    {"store.put.work_rate", UNIT_RATE, 0, "0B/s", 0, RATE_MAX, NULL,
+     "ASSUMED: bytes of a PUT that one processor handles in a second; 0: bytes take none "
+     "[store.put.work_rate]",
+     FIELD(store.station.work_rate[STORE_PUT])},
     {"store.create.base", UNIT_DURATION, 0, "61ms", 0, HOUR, NULL,
      "median time of a create (conditional PUT) without its bytes",
      FIELD(store.latency[STORE_PUT_IF_ABSENT].base_ns)},
@@ -122,6 +141,13 @@ static const struct option fixed_rows[] = {
      FIELD(store.latency[STORE_PUT_IF_ABSENT].sigma)},
     {"store.create.quantiles", UNIT_QUANTILES, 0, "", 0, 0, NULL, QUANTILES_HELP,
      FIELD(store.latency[STORE_PUT_IF_ABSENT].quantiles)},
+    {"store.create.work", UNIT_DURATION, 0, "0s", 0, HOUR, NULL,
+     "ASSUMED: time of one processor that a create takes, with store.cores [store.create.work]",
+     FIELD(store.station.work_ns[STORE_PUT_IF_ABSENT])},
+    {"store.create.work_rate", UNIT_RATE, 0, "0B/s", 0, RATE_MAX, NULL,
+     "ASSUMED: bytes of a create that one processor handles in a second; 0: bytes take none "
+     "[store.create.work_rate]",
+     FIELD(store.station.work_rate[STORE_PUT_IF_ABSENT])},
     {"store.create.wait", UNIT_DURATION, 0, "0s", 0, HOUR, NULL,
      "ASSUMED: a create waits this long, for each other create in flight, before it is decided "
      "[store.create.wait]",
@@ -146,6 +172,9 @@ static const struct option fixed_rows[] = {
      FIELD(store.latency[STORE_LIST].sigma)},
     {"store.list.quantiles", UNIT_QUANTILES, 0, "", 0, 0, NULL, QUANTILES_HELP,
      FIELD(store.latency[STORE_LIST].quantiles)},
+    {"store.list.work", UNIT_DURATION, 0, "0s", 0, HOUR, NULL,
+     "ASSUMED: time of one processor that a LIST takes, with store.cores [store.list.work]",
+     FIELD(store.station.work_ns[STORE_LIST])},
     {"store.delete.base", UNIT_DURATION, 0, "30ms", 0, HOUR, NULL,
      "ASSUMED: not measured: median time of a DELETE [store.delete.base]",
      FIELD(store.latency[STORE_DELETE].base_ns)},
@@ -154,6 +183,9 @@ static const struct option fixed_rows[] = {
      FIELD(store.latency[STORE_DELETE].sigma)},
     {"store.delete.quantiles", UNIT_QUANTILES, 0, "", 0, 0, NULL, QUANTILES_HELP,
      FIELD(store.latency[STORE_DELETE].quantiles)},
+    {"store.delete.work", UNIT_DURATION, 0, "0s", 0, HOUR, NULL,
+     "ASSUMED: time of one processor that a DELETE takes, with store.cores [store.delete.work]",
+     FIELD(store.station.work_ns[STORE_DELETE])},
 
     {"store.apply_fraction", UNIT_RATIO, 0, "0.9", 0, 1, NULL,
      "ASSUMED: the store applies a request this far into its latency; fitted to the contention "
@@ -168,6 +200,10 @@ static const struct option fixed_rows[] = {
     {"store.bandwidth", UNIT_RATE, 0, "12.5GB/s", 1, RATE_MAX, NULL,
      "ASSUMED: bandwidth that all streams to the store share [store.bandwidth]",
      FIELD(store.bandwidth)},
+    {"store.cores", UNIT_NUMBER, 0, "0", 0, STATION_CORES_MAX, NULL,
+     "ASSUMED: processors that all requests share, as calibrate measures them; 0: no limit "
+     "[store.cores]",
+     FIELD(store.station.cores)},
     {"store.put_limit", UNIT_NUMBER, 0, "3500", 1e-3, 1e9, NULL,
      "requests a second of PUT, create and DELETE together, then 503", FIELD(store.put_limit)},
     {"store.get_limit", UNIT_NUMBER, 0, "5500", 1e-3, 1e9, NULL,
@@ -183,7 +219,36 @@ static const struct option fixed_rows[] = {
      FIELD(price.delete)},
 
     {"live.store", UNIT_TEXT, 0, "", 0, CONFIG_PATH_MAX, NULL,
-     "where a live run commits: file://directory", FIELD(live.store)},
+     "where a live run commits: file://directory or s3://bucket/prefix", FIELD(live.store)},
+    {"live.endpoint", UNIT_TEXT, 0, "", 0, CONFIG_PATH_MAX, NULL,
+     "where an s3:// store answers, as http://host:port; empty: AWS_ENDPOINT_URL, else AWS's own",
+     FIELD(live.endpoint)},
+    {"live.region", UNIT_TEXT, 0, "", 0, CONFIG_NAME_MAX, NULL,
+     "of an s3:// store; empty: AWS_REGION, else the profile's, else us-east-1",
+     FIELD(live.region)},
+    {"live.profile", UNIT_TEXT, 0, "", 0, CONFIG_NAME_MAX, NULL,
+     "of the shared credentials and config files; empty: AWS_PROFILE, else default",
+     FIELD(live.profile)},
+    {"live.ca_file", UNIT_TEXT, 0, "", 0, CONFIG_PATH_MAX, NULL,
+     "certificates to trust over https, PEM; empty: AWS_CA_BUNDLE, else the system's",
+     FIELD(live.ca_file)},
+    {"live.style", UNIT_CHOICE, 0, "auto", 0, 0, "auto|path|virtual",
+     "of s3:// requests: the bucket in the path, or in the host's name (auto: as AWS wants it)",
+     FIELD(live.style)},
+    {"live.payload", UNIT_CHOICE, 0, "signed", 0, 0, "signed|unsigned",
+     "whether bodies are hashed for their signature; unsigned needs https", FIELD(live.payload)},
+    {"live.connections", UNIT_COUNT, 0, "64", 1, 1024, NULL,
+     "connections at once of one process to an s3:// store", FIELD(live.connections)},
+    {"live.deadline", UNIT_DURATION, 0, "15s", SECONDS(1e-3), HOUR, NULL,
+     "for one request to an s3:// store; a body gets a second for each MB on top",
+     FIELD(live.deadline_ns)},
+    {"live.cap_dollars", UNIT_NUMBER, 0, "5", 0, 1e9, NULL,
+     "a live sweep of arms and seeds stops before it costs more, by price.*; file:// is free",
+     FIELD(live.cap_dollars)},
+    {"live.cap_bytes", UNIT_BYTES, 0, "100GB", 1, 1e18, NULL,
+     "a live sweep stops before it moves more bytes, up and down together", FIELD(live.cap_bytes)},
+    {"live.cap_requests", UNIT_COUNT, 0, "10000000", 1, 1e18, NULL,
+     "a live sweep stops before it makes more requests", FIELD(live.cap_requests)},
     {"live.sync", UNIT_CHOICE, 0, "on", 0, 0, ON_OFF,
      "whether what was acknowledged is on the disk (fsync)", FIELD(live.sync)},
     {"live.restart", UNIT_CHOICE, 0, "on", 0, 0, ON_OFF,

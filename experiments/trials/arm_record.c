@@ -21,7 +21,13 @@ static char *config_text(const struct config *config)
 /* Which runs there are, and what they are called, does not change what one of them finds. */
 static bool decides_numbers(const struct option *option)
 {
-    static const char *const others[] = {"name", "title", "seed", "seeds"};
+    static const char *const others[] = {"name",
+                                         "title",
+                                         "seed",
+                                         "seeds",
+                                         "live.cap_dollars",
+                                         "live.cap_bytes",
+                                         "live.cap_requests"};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (strcmp(option->key, others[i]) == 0)
             return false;

@@ -10,7 +10,7 @@
 #include "tests/experiments/expect.h"
 #include "tests/harness.h"
 
-#define WORDS_MAX 16
+#define WORDS_MAX 20
 
 static struct cli verb(void)
 {
@@ -85,6 +85,30 @@ static void shipped_configs_have_names(void)
     CU_ASSERT_FALSE(cli_shipped_config("/none/p1.yaml", path));
 }
 
+static void flags_win_over_keys(void)
+{
+    static const char *const given[] = {"live",       "x",      "--endpoint",
+                                        "http://h:1", "--set",  "live.style=path",
+                                        "--region",   "r-1",    "--style",
+                                        "virtual",    "--set",  "live.region=other",
+                                        "--store",    "s3://b", "--unsigned-payload",
+                                        NULL};
+    static const char *const expected[] = {
+        "live.style=path",          "live.region=other", "live.store=s3://b",
+        "live.endpoint=http://h:1", "live.region=r-1",   "live.style=virtual",
+        "live.payload=unsigned",
+    };
+    char *words[WORDS_MAX];
+    struct cli cli = verb();
+    struct cli_overrides overrides;
+    cli.flags |= CLI_S3 | CLI_STORE;
+    CU_ASSERT_TRUE_FATAL(parse(&cli, words, given));
+    CU_ASSERT_TRUE_FATAL(cli_overrides(&cli, &overrides));
+    CU_ASSERT_EQUAL_FATAL(overrides.count, HARNESS_COUNT(expected));
+    for (size_t i = 0; i < HARNESS_COUNT(expected); i++)
+        expect_text("override", overrides.texts[i], expected[i]);
+}
+
 /* The program's status when its output goes to `path`. */
 static int run_program(const char *program, const char *verb, const char *path)
 {
@@ -113,9 +137,7 @@ static void output_that_is_lost_is_a_failure(void)
 }
 
 const struct harness_test cli_tests[] = {
-    HARNESS_TEST(commands_say_all_again),
-    HARNESS_TEST(flags_are_given_once),
-    HARNESS_TEST(shipped_configs_have_names),
-    HARNESS_TEST(output_that_is_lost_is_a_failure),
-    {0},
+    HARNESS_TEST(commands_say_all_again),           HARNESS_TEST(flags_are_given_once),
+    HARNESS_TEST(shipped_configs_have_names),       HARNESS_TEST(flags_win_over_keys),
+    HARNESS_TEST(output_that_is_lost_is_a_failure), {0},
 };

@@ -80,6 +80,10 @@ static void values_land_in_their_fields(void)
         {"policy.dac.window", "ewma"},
         {"policy.dac.kappa", "8%"},
         {"live.sync", "off"},
+        {"live.style", "virtual"},
+        {"live.payload", "unsigned"},
+        {"live.deadline", "2s"},
+        {"live.cap_bytes", "1TB"},
         {"store.list.base", "2ms"},
         {"store.create.slope", "1MB/s"},
         {"price.get", "0.25"},
@@ -105,6 +109,10 @@ static void values_land_in_their_fields(void)
     CU_ASSERT_EQUAL(option_number(&config, option_find("policy.dac.window")), 0);
     CU_ASSERT_EQUAL(option_number(&config, option_find("policy.dac.kappa")), 0.08);
     CU_ASSERT_EQUAL(config.live.sync, TOGGLE_OFF);
+    CU_ASSERT_EQUAL(config.live.style, S3_STYLE_VIRTUAL);
+    CU_ASSERT_EQUAL(config.live.payload, S3_PAYLOAD_UNSIGNED);
+    CU_ASSERT_EQUAL(config.live.deadline_ns, 2 * NS_PER_S);
+    CU_ASSERT_EQUAL(config.live.cap_bytes, 1000000000000);
     CU_ASSERT_EQUAL(config.store.latency[STORE_LIST].base_ns, 2 * NS_PER_MS);
     CU_ASSERT_EQUAL(config.store.latency[STORE_PUT_IF_ABSENT].stream_rate, 1e6);
     CU_ASSERT_EQUAL(config_price(&config, STORE_GET), 0.25);
