@@ -41,6 +41,7 @@ struct recorder *recorder_open(const struct recorder_options *options)
     recorder->committed =
         allocate((size_t)recorder->bin_count * options->producers, sizeof(*recorder->committed));
     recorder->producers = allocate(options->producers, sizeof(*recorder->producers));
+    recorder->latency = allocate(STORE_VERB_COUNT, sizeof(*recorder->latency));
     for (uint32_t i = 0; i < options->producers; i++)
         recorder->producers[i].oldest_invisible_ns = TIME_NEVER;
     return recorder;
@@ -54,9 +55,12 @@ void recorder_close(struct recorder *recorder)
         histogram_deinit(&recorder->bins[i].age);
     for (uint32_t i = 0; i < recorder->options.producers; i++)
         histogram_deinit(&recorder->producers[i].age);
+    for (int verb = 0; verb < STORE_VERB_COUNT; verb++)
+        histogram_deinit(&recorder->latency[verb]);
     free(recorder->bins);
     free(recorder->committed);
     free(recorder->producers);
+    free(recorder->latency);
     free(recorder);
 }
 
@@ -147,6 +151,11 @@ void recorder_set_loop(struct recorder *recorder, struct loop *loop)
     recorder->loop = loop;
 }
 
+static int64_t request_ns(const struct recorder *recorder)
+{
+    return recorder->loop != NULL ? loop_now(recorder->loop) : recorder->latest_ns;
+}
+
 static void on_request(void *context, uint32_t producer, enum store_verb verb,
                        enum store_outcome outcome, uint64_t bytes)
 {
@@ -154,8 +163,7 @@ static void on_request(void *context, uint32_t producer, enum store_verb verb,
     (void)producer;
     (void)outcome;
     assert(verb < STORE_VERB_COUNT);
-    int64_t now_ns = recorder->loop != NULL ? loop_now(recorder->loop) : recorder->latest_ns;
-    struct recorder_bin *bin = bin_at(recorder, now_ns);
+    struct recorder_bin *bin = bin_at(recorder, request_ns(recorder));
     if (bin == NULL)
         return;
     bin->sums.requests[verb]++;
@@ -180,6 +188,20 @@ struct producer_observer recorder_observer(struct recorder *recorder)
         .request = on_request,
         .ended = on_ended,
     };
+}
+
+void recorder_note_latency(struct recorder *recorder, enum store_verb verb, int64_t latency_ns)
+{
+    assert(verb < STORE_VERB_COUNT);
+    if (bin_at(recorder, request_ns(recorder)) != NULL &&
+        recorder->current >= recorder->warmup_bins)
+        histogram_add(&recorder->latency[verb], latency_ns);
+}
+
+void recorder_note_in_flight(struct recorder *recorder, uint64_t in_flight)
+{
+    if (in_flight > recorder->in_flight_max)
+        recorder->in_flight_max = in_flight;
 }
 
 void recorder_note_invisible(struct recorder *recorder, uint32_t producer, int64_t made_ns,

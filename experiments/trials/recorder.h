@@ -5,9 +5,9 @@
  * aborts.
  *
  * What counts when: an attempt, with its times and retries, in the bin of its decision; a batch in
- * the bin in which it became visible; a request in the bin of its answer. What is before start or
- * at or after start + duration is in no bin; a batch that was made before the end and became
- * visible after it counts as invisible at the end. */
+ * the bin in which it became visible; a request, and its latency, in the bin of its answer. What is
+ * before start or at or after start + duration is in no bin; a batch that was made before the end
+ * and became visible after it counts as invisible at the end. */
 #ifndef EXPERIMENTS_RECORDER_H
 #define EXPERIMENTS_RECORDER_H
 
@@ -47,6 +47,11 @@ void recorder_set_loop(struct recorder *recorder, struct loop *loop);
 /* The observer to give to drivers. The recorder must outlive its users. */
 struct producer_observer recorder_observer(struct recorder *recorder);
 
+/* Live: how long the store took for a request, apart from the observer's `request`; and how many it
+ * had of one process at once, of which the largest is kept. */
+void recorder_note_latency(struct recorder *recorder, enum store_verb verb, int64_t latency_ns);
+void recorder_note_in_flight(struct recorder *recorder, uint64_t in_flight);
+
 /* Called by the runner when the run is over, once for every batch that was made and is not visible.
  */
 void recorder_note_invisible(struct recorder *recorder, uint32_t producer, int64_t made_ns,
@@ -65,10 +70,12 @@ const char *recorder_failure(const struct recorder *recorder);
  * ages; a producer without a visible batch counts by its oldest invisible one), attempts, won,
  * lost, manifest_bytes (largest), attempt_time_s, window_s and gap_s (means), requests_<verb>,
  * bytes_<verb>, dollars, retries_busy, retries_unknown, retries_throttled, retries_resent,
- * retries_vanished, retries_invalid, producers_failed. Where the run lasts an hour or more, for
- * every whole hour K = 1, 2 ...: success_hK, committed_mb_s_hK, age_median_s_hK, age_p99_s_hK,
- * attempt_time_s_hK, fairness_jain_hK, attempts_hK, manifest_bytes_hK; a bin belongs to the hour in
- * which it starts, and the warm-up is left out there too.
+ * retries_vanished, retries_invalid, producers_failed; where they were noted,
+ * latency_<verb>_median_s, latency_<verb>_p99_s (of the store itself) and in_flight_max. Where the
+ * run lasts an hour or more, for every whole hour K = 1, 2 ...: success_hK, committed_mb_s_hK,
+ * age_median_s_hK, age_p99_s_hK, attempt_time_s_hK, fairness_jain_hK, attempts_hK,
+ * manifest_bytes_hK; a bin belongs to the hour in which it starts, and the warm-up is left out
+ * there too.
  *
  * Series, t = start of the bin in seconds: success, committed_mb_s, age_median_s, age_p99_s,
  * attempt_time_s, manifest_bytes, fairness_jain, won, lost. A bin without attempts has no success,

@@ -50,6 +50,8 @@ struct recorder {
     struct recorder_bin *bins;
     uint64_t *committed; /* bytes: bin_count rows of options.producers */
     struct recorder_producer *producers;
+    struct histogram *latency; /* by verb: of answers after the warm-up */
+    uint64_t in_flight_max;    /* 0: never noted */
 };
 
 void recorder_add_sums(struct recorder_sums *into, const struct recorder_sums *from);

@@ -119,6 +119,25 @@ static void add_requests(const struct recorder *recorder, const struct sink *sin
     add(sink, "dollars", "USD", dollars);
 }
 
+static void add_latencies(const struct recorder *recorder, const struct sink *sink)
+{
+    static const struct {
+        const char *name;
+        double fraction;
+    } quantiles[] = {{"median", 0.5}, {"p99", 0.99}};
+    for (int verb = 0; verb < STORE_VERB_COUNT; verb++) {
+        const struct histogram *latency = &recorder->latency[verb];
+        for (size_t i = 0; i < 2 && latency->total > 0; i++) {
+            char name[RESULT_NAME_MAX];
+            snprintf(name, sizeof(name), "latency_%s_%s_s", store_verb_name((enum store_verb)verb),
+                     quantiles[i].name);
+            add(sink, name, "s", seconds(histogram_quantile_ns(latency, quantiles[i].fraction)));
+        }
+    }
+    if (recorder->in_flight_max > 0)
+        add(sink, "in_flight_max", "1", (double)recorder->in_flight_max);
+}
+
 static void add_retries(const struct sink *sink, const struct commit_counters *retries)
 {
     add(sink, "retries_busy", "1", (double)retries->busy);
@@ -167,6 +186,7 @@ static void add_whole(const struct recorder *recorder, const struct sink *sink, 
     if (sums->gap_count > 0)
         add(sink, "gap_s", "s", mean_s(sums->gap_ns, sums->gap_count));
     add_requests(recorder, sink, sums);
+    add_latencies(recorder, sink);
     add_retries(sink, &sums->retries);
     add_producers(recorder, sink);
     histogram_deinit(&span.age);

@@ -1,9 +1,9 @@
 /* recorder_wire.c - a recorder as bytes, from a child process to its parent over a pipe.
  *
  * Layout: header; one struct recorder_sums per bin; bins x producers committed bytes; per producer
- * its oldest invisible time and invisible bytes; then all histograms, bins' before producers', each
- * as first, size and counts. All fields are 8 bytes in the machine's own order. The reader trusts
- * nothing: everything is checked before the first addition. */
+ * its oldest invisible time and invisible bytes; then all histograms, bins' before producers'
+ * before verbs', each as first, size and counts. All fields are 8 bytes in the machine's own order.
+ * The reader trusts nothing: everything is checked before the first addition. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -11,7 +11,7 @@
 #include "experiments/trials/recorder.h"
 #include "experiments/trials/recorder_private.h"
 
-#define MAGIC UINT64_C(0x3130524543534b4c) /* raise its last digits with the layout */
+#define MAGIC UINT64_C(0x3230524543534b4c) /* raise its last digits with the layout */
 
 struct header {
     uint64_t magic;
@@ -24,6 +24,7 @@ struct header {
     int64_t bin_ns;
     uint64_t producers;
     uint64_t failed_producers;
+    uint64_t in_flight_max;
     char failure[RECORDER_TEXT_MAX];
 };
 
@@ -32,7 +33,7 @@ struct wire_producer {
     uint64_t invisible_bytes;
 };
 
-static_assert(sizeof(struct header) == 80 + RECORDER_TEXT_MAX, "no padding on the wire");
+static_assert(sizeof(struct header) == 88 + RECORDER_TEXT_MAX, "no padding on the wire");
 static_assert(sizeof(struct recorder_sums) % sizeof(uint64_t) == 0, "no padding on the wire");
 static_assert(sizeof(struct wire_producer) == 16, "no padding on the wire");
 
@@ -43,13 +44,17 @@ static size_t checksum_start(void)
 
 static struct histogram *histogram_at(const struct recorder *recorder, size_t index)
 {
-    return index < recorder->bin_count ? &recorder->bins[index].age
-                                       : &recorder->producers[index - recorder->bin_count].age;
+    size_t producers = recorder->options.producers;
+    if (index < recorder->bin_count)
+        return &recorder->bins[index].age;
+    index -= recorder->bin_count;
+    return index < producers ? &recorder->producers[index].age
+                             : &recorder->latency[index - producers];
 }
 
 static size_t histogram_count(const struct recorder *recorder)
 {
-    return (size_t)recorder->bin_count + recorder->options.producers;
+    return (size_t)recorder->bin_count + recorder->options.producers + STORE_VERB_COUNT;
 }
 
 /* Size of everything before the histograms. */
@@ -78,6 +83,7 @@ static struct header header_of(const struct recorder *recorder)
         .bin_ns = recorder->options.bin_ns,
         .producers = recorder->options.producers,
         .failed_producers = recorder->failed_producers,
+        .in_flight_max = recorder->in_flight_max,
     };
     memcpy(header.failure, recorder->failure, sizeof(header.failure));
     return header;
@@ -207,6 +213,7 @@ enum recorder_merge_error recorder_merge(struct recorder *recorder, const uint8_
     if (recorder->failed_producers == 0)
         memcpy(recorder->failure, header.failure, sizeof(recorder->failure));
     recorder->failed_producers += (uint32_t)header.failed_producers;
+    recorder_note_in_flight(recorder, header.in_flight_max);
     return RECORDER_MERGED;
 }
 

@@ -220,6 +220,29 @@ static void failed_producers_are_told(void)
     recorder_close(recorder);
 }
 
+static void latencies_of_the_store_are_kept_by_verb(void)
+{
+    struct recorder *recorder = recorder_open(&small);
+    struct run_results results = {0};
+    visible(recorder, 0, 101 * S, 105 * S, 1); /* the time is within the warm-up */
+    recorder_note_latency(recorder, STORE_GET, 9 * S);
+    visible(recorder, 0, 101 * S, 115 * S, 1);
+    for (int i = 1; i <= 1000; i++)
+        recorder_note_latency(recorder, STORE_GET, i * NS_PER_MS);
+    recorder_note_in_flight(recorder, 7);
+    recorder_note_in_flight(recorder, 3);
+    visible(recorder, 0, 101 * S, 140 * S, 1); /* after the end */
+    recorder_note_latency(recorder, STORE_PUT, S);
+    recorder_results(recorder, &results);
+    double median_s = metric(&results, "latency_get_median_s");
+    CU_ASSERT_DOUBLE_EQUAL(median_s, 0.5, 0.5 * HISTOGRAM_ERROR);
+    CU_ASSERT_DOUBLE_EQUAL(metric(&results, "latency_get_p99_s"), 0.99, 0.99 * HISTOGRAM_ERROR);
+    CU_ASSERT_PTR_NULL(run_results_metric(&results, "latency_put_median_s"));
+    CU_ASSERT_DOUBLE_EQUAL(metric(&results, "in_flight_max"), 7, 0);
+    run_results_deinit(&results);
+    recorder_close(recorder);
+}
+
 /* One random history, told to `whole` and to one of two parts by producer. */
 static void tell(struct recorder *whole, struct recorder *parts[2])
 {
@@ -233,6 +256,8 @@ static void tell(struct recorder *whole, struct recorder *parts[2])
             attempt(both[j], i % 3 == 0 ? ATTEMPT_LOST : ATTEMPT_WON, at_ns, length_ns);
             request(both[j], (enum store_verb)(i % STORE_VERB_COUNT), (uint64_t)i);
             visible(both[j], producer, at_ns - length_ns, at_ns, (uint64_t)i * 1000);
+            recorder_note_latency(both[j], (enum store_verb)(i % STORE_VERB_COUNT), length_ns);
+            recorder_note_in_flight(both[j], (uint64_t)i % 77);
             if (i % 100 == 0)
                 recorder_note_invisible(both[j], producer, at_ns, 1);
         }
@@ -316,6 +341,7 @@ const struct harness_test recorder_tests[] = {
     HARNESS_TEST(nothing_seen_gives_counts_only),
     HARNESS_TEST(starved_producer_is_the_worst),
     HARNESS_TEST(failed_producers_are_told),
+    HARNESS_TEST(latencies_of_the_store_are_kept_by_verb),
     HARNESS_TEST(merged_parts_equal_the_whole),
     HARNESS_TEST(broken_bytes_are_refused),
     {0},
