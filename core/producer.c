@@ -33,6 +33,7 @@ struct producer *producer_open(const struct producer_options *options)
 {
     assert(options->uploads_max > 0 && options->uploads_max <= PRODUCER_UPLOADS_MAX);
     assert(options->batch_ns > 0);
+    assert(options->sizes == NULL || (options->size_count > 0 && options->batch_bytes > 0));
     struct producer *producer =
         calloc(1, sizeof(*producer) + options->uploads_max * sizeof(producer->uploads[0]));
     assert(producer != NULL);
@@ -71,11 +72,30 @@ static void effect(struct producer_effects *effects, enum producer_effect_kind k
 /* Visible batches that the driver has not taken yet do not count as pending. */
 static bool may_produce(const struct producer *producer)
 {
-    uint64_t made = producer->next_sequence - producer->first_sequence;
     uint64_t pending = producer->next_sequence - 1 - producer->commit.committed_sequence;
-    bool limit = producer->options.batches_max != 0 && made >= producer->options.batches_max;
     return producer->commit.epoch != 0 && producer->phase < PRODUCER_STOPPING &&
-           producer->uploads_free_count > 0 && pending < PRODUCER_PENDING_MAX && !limit;
+           producer->uploads_free_count > 0 && pending < PRODUCER_PENDING_MAX &&
+           producer->next_sequence <= producer->last_sequence;
+}
+
+static uint64_t next_bytes(const struct producer *producer)
+{
+    const struct producer_options *options = &producer->options;
+    if (options->sizes == NULL)
+        return options->batch_bytes;
+    uint64_t first = options->sizes_first != 0 ? options->sizes_first : producer->first_sequence;
+    assert(producer->next_sequence >= first);
+    return options->sizes[producer->next_sequence - first];
+}
+
+/* Of the next batch: in proportion where sizes differ. */
+static double next_batch_ns(const struct producer *producer)
+{
+    const struct producer_options *options = &producer->options;
+    double whole_ns = (double)options->batch_ns;
+    return options->sizes == NULL
+               ? whole_ns
+               : whole_ns * (double)next_bytes(producer) / (double)options->batch_bytes;
 }
 
 static void batch_begin(struct producer *producer, int64_t now_ns, struct producer_effects *effects)
@@ -84,7 +104,7 @@ static void batch_begin(struct producer *producer, int64_t now_ns, struct produc
         return;
     double factor = random_factor(&producer->options.random, producer->options.batch_jitter);
     producer->making = true;
-    producer->remaining_ns = (int64_t)((double)producer->options.batch_ns * factor);
+    producer->remaining_ns = (int64_t)(next_batch_ns(producer) * factor);
     if (producer->paused)
         return;
     producer->made_at_ns = now_ns + producer->remaining_ns;
@@ -130,11 +150,12 @@ static void on_batch_timer(struct producer *producer, int64_t now_ns,
     producer->making = false;
     if (producer->phase >= PRODUCER_STOPPING)
         return;
-    producer->next_offset += producer->options.batch_bytes;
+    uint64_t bytes = next_bytes(producer);
+    producer->next_offset += bytes;
     struct batch batch = {
         .sequence = producer->next_sequence++,
         .end_offset = producer->next_offset,
-        .bytes = producer->options.batch_bytes,
+        .bytes = bytes,
         .bucket = bucket_at(producer, now_ns),
         .made_ns = now_ns,
     };
@@ -220,6 +241,26 @@ static int64_t next_gap_ns(struct producer *producer)
     return (int64_t)((double)gap_ns * factor);
 }
 
+/* The epoch is committed: where the stream goes on, and where it is to end. */
+static void begin_life(struct producer *producer)
+{
+    const struct producer_options *options = &producer->options;
+    const struct commit *commit = &producer->commit;
+    producer->next_sequence = commit->committed_sequence + 1;
+    producer->first_sequence = producer->next_sequence;
+    producer->next_offset = commit->committed_offset;
+    producer->last_sequence = UINT64_MAX;
+    if (options->batches_max != 0)
+        producer->last_sequence = commit->committed_sequence + options->batches_max;
+    if (options->sizes == NULL)
+        return;
+    uint64_t first = options->sizes_first != 0 ? options->sizes_first : producer->first_sequence;
+    uint64_t last = first + options->size_count - 1;
+    assert(first <= producer->first_sequence);
+    if (last < producer->last_sequence)
+        producer->last_sequence = last;
+}
+
 static void on_decided(struct producer *producer, int64_t now_ns, struct producer_effects *effects)
 {
     struct commit *commit = &producer->commit;
@@ -227,18 +268,13 @@ static void on_decided(struct producer *producer, int64_t now_ns, struct produce
     commit->attempt.gap_ns = producer->gap_ns;
     policy_on_attempt(&producer->policy, &commit->attempt);
     effect(effects, EFFECT_ATTEMPT, 0, 0);
-    if (commit->epoch != 0 && producer->first_sequence == 0) {
-        producer->next_sequence = commit->committed_sequence + 1;
-        producer->first_sequence = producer->next_sequence;
-        producer->next_offset = commit->committed_offset;
-    }
+    if (commit->epoch != 0 && producer->first_sequence == 0)
+        begin_life(producer);
     if (stopping)
         return;
     producer->phase = PRODUCER_WAITING;
     producer->gap_over = false;
-    uint64_t visible = commit->committed_sequence + 1 - producer->first_sequence;
-    if (producer->options.batches_max != 0 && commit->epoch != 0 &&
-        visible >= producer->options.batches_max) {
+    if (commit->epoch != 0 && commit->committed_sequence >= producer->last_sequence) {
         begin_stopping(producer, PRODUCER_STOPPED, "all batches are visible", effects);
         return;
     }

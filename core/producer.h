@@ -39,6 +39,13 @@ struct producer_options {
     double batch_jitter;  /* the same for batch_ns */
     uint32_t uploads_max; /* 1..PRODUCER_UPLOADS_MAX; production waits when all are in use */
     uint64_t batches_max; /* end once so many batches of this life are visible; 0: no limit */
+    /* Batches that are not all alike: `sizes[0]` is that of the sequence `sizes_first` of this
+     * producer's stream (0: of the first batch of this life), each at least 1. The producer ends
+     * once the last of them is visible, at once if it is already. Borrowed; NULL: batch_bytes each.
+     */
+    const uint64_t *sizes;
+    uint64_t size_count;
+    uint64_t sizes_first;
 };
 
 /* Why a producer ended. */
@@ -137,7 +144,8 @@ struct producer {
     int64_t remaining_ns;
     uint64_t next_sequence;
     uint64_t next_offset;
-    uint64_t first_sequence; /* of this life */
+    uint64_t first_sequence; /* of this life; 0: not known yet */
+    uint64_t last_sequence;  /* to be made */
 
     enum producer_end end;
     char end_text[PRODUCER_END_TEXT_MAX];

@@ -131,6 +131,39 @@ static void ends_once_its_batches_are_visible(void)
     }
 }
 
+static const uint64_t three_sizes[] = {100, 7, 5000};
+
+/* A life that commits the first `count` of them, but for those that earlier lives did. */
+static struct machine *live_until(struct world *world, uint64_t count)
+{
+    struct producer_options options = world_options(world, 0);
+    options.sizes = three_sizes;
+    options.size_count = count;
+    options.sizes_first = 1;
+    struct machine *machine = world_start_with(world, &options, false);
+    world_until_ended(machine);
+    CU_ASSERT_EQUAL(machine->end, PRODUCER_STOPPED);
+    return machine;
+}
+
+static void commit_sizes(uint64_t earlier)
+{
+    struct world *world = world_open(11);
+    if (earlier > 0)
+        live_until(world, earlier);
+    struct machine *machine = live_until(world, 3);
+    CU_ASSERT_EQUAL(machine->visible, 3 - earlier);
+    CU_ASSERT_EQUAL(inside(machine)->commit.committed_offset, 5107);
+    CU_ASSERT_EQUAL(scripted_store_requests(world->store, PUT_TGB), 3);
+    world_close(world);
+}
+
+static void sizes_go_on_where_the_stream_ended(void)
+{
+    for (uint64_t earlier = 0; earlier <= 3; earlier++)
+        commit_sizes(earlier);
+}
+
 static void production_stops_at_the_pending_limit(void)
 {
     struct world *world = world_open(5);
@@ -248,6 +281,7 @@ const struct harness_test producer_tests[] = {
     HARNESS_TEST(uploads_out_of_order_commit_in_order),
     HARNESS_TEST(no_more_uploads_at_once_than_allowed),
     HARNESS_TEST(ends_once_its_batches_are_visible),
+    HARNESS_TEST(sizes_go_on_where_the_stream_ended),
     HARNESS_TEST(production_stops_at_the_pending_limit),
     HARNESS_TEST(name_is_fixed_before_the_first_put),
     HARNESS_TEST(clock_that_jumps_back_does_not_move_the_bucket_back),
