@@ -156,8 +156,11 @@ static int64_t first_end(const struct link *link)
 
 static void count_changed(struct link *link)
 {
-    if (link->count > 0)
-        link->flow_units_per_ns = link->units_per_ns / (double)link->count;
+    if (link->count == 0)
+        return;
+    link->flow_units_per_ns = link->units_per_ns / (double)link->count;
+    if (link->cap_units_per_ns > 0.0 && link->flow_units_per_ns > link->cap_units_per_ns)
+        link->flow_units_per_ns = link->cap_units_per_ns;
 }
 
 static void move_clock(struct link *link, int64_t at_ns)
@@ -230,10 +233,12 @@ static void fire(struct timer *timer, void *context)
 void link_init(struct link *link, const struct link_options *options)
 {
     assert(options->bytes_per_s >= 0.0);
+    assert(options->flow_bytes_per_s >= 0.0);
     *link = (struct link){
         .loop = options->loop,
         .kind = options->kind,
         .units_per_ns = options->bytes_per_s * UNITS_PER_BYTE / (double)NS_PER_S,
+        .cap_units_per_ns = options->flow_bytes_per_s * UNITS_PER_BYTE / (double)NS_PER_S,
         .done = options->done,
     };
     link->delivered_tail = &link->delivered;

@@ -1,4 +1,5 @@
-/* bandwidth.h - a link whose capacity is shared equally by the transfers on it.
+/* bandwidth.h - a link whose capacity is shared equally by the transfers on it, up to what one of
+ * them can take.
  *
  * A flow is embedded in and owned by its user, who starts it, may ask whether it is finished, and
  * may wait for it: `done` is then called once, from inside the loop, at the nanosecond at which it
@@ -45,7 +46,8 @@ struct flow {
 struct link {
     struct loop *loop;
     enum link_kind kind;
-    double units_per_ns; /* capacity; 0: unlimited */
+    double units_per_ns;     /* capacity; 0: unlimited */
+    double cap_units_per_ns; /* of one flow; 0: the capacity */
     double flow_units_per_ns;
     uint64_t clock;   /* wraps; live flows are within half its range */
     int64_t clock_ns; /* when the clock was moved last */
@@ -63,7 +65,8 @@ struct link {
 struct link_options {
     struct loop *loop;
     enum link_kind kind;
-    double bytes_per_s; /* 0: unlimited, every flow is finished as it starts */
+    double bytes_per_s;      /* 0: unlimited, every flow is finished as it starts */
+    double flow_bytes_per_s; /* what one flow gets at most; 0: all that there is */
     void (*done)(struct flow *flow);
 };
 

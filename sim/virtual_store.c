@@ -12,9 +12,11 @@
 #define QUEUE_DOMAIN UINT64_C(0x5155455545)
 
 enum flight_phase {
+    FLIGHT_SERVED,    /* the work before the decision */
     FLIGHT_SENT,      /* until f L after sending */
     FLIGHT_UPLOADING, /* f L is over, a link is not */
     FLIGHT_WAITING,   /* both are over, other creates come first */
+    FLIGHT_FINISHING, /* the work after the decision */
     FLIGHT_APPLIED,   /* until the latency is over */
     FLIGHT_DOWNLOADING,
 };
@@ -28,9 +30,12 @@ struct flight {
     uint32_t transfers; /* links that are waited for */
     struct flow client_flow;
     struct flow store_flow;
-    int64_t sent_ns;
+    struct station_visit visit;
+    int64_t sent_ns; /* moved on by what held it up before the decision */
     int64_t latency_ns;
     int64_t apply_ns; /* f L */
+    double work_ns;
+    int64_t answer_ns; /* known once it is applied */
     double factor;
     struct flight *next_free;
 };
@@ -64,6 +69,7 @@ struct virtual_store {
     enum link_kind link_kind;
     struct virtual_store_observer observer;
     struct link link;
+    struct station station;
     struct token_bucket puts;
     struct token_bucket gets;
     struct create_queue create_queue;
@@ -222,17 +228,34 @@ static bool transferred(struct flight *flight)
     return flight->transfers == 0;
 }
 
+static double fraction_of(const struct virtual_store *store, enum store_verb verb)
+{
+    return is_read(verb) ? store->read_fraction : store->apply_fraction;
+}
+
+/* It was applied and is to be answered then, or once its work is done. */
+static void finish(struct flight *flight, int64_t answer_ns)
+{
+    struct virtual_store *store = flight->client->owner;
+    double rest = 1.0 - fraction_of(store, flight->op->verb);
+    flight->answer_ns = answer_ns;
+    flight->phase = FLIGHT_FINISHING;
+    if (station_enter(&store->station, &flight->visit, (int64_t)(rest * flight->work_ns)))
+        return;
+    flight->phase = FLIGHT_APPLIED;
+    set_timer(flight, answer_ns);
+}
+
 static void decide_put(struct flight *flight)
 {
     struct virtual_client *client = flight->client;
     struct virtual_store *store = client->owner;
     int64_t rest_ns = flight->latency_ns - flight->apply_ns;
     apply(flight);
-    flight->phase = FLIGHT_APPLIED;
     if (flight->op->verb == STORE_PUT_IF_ABSENT)
         rest_ns = create_queue_rest_ns(&store->create_queue, rest_ns, flight->op->outcome,
                                        &client->queue_stream);
-    set_timer(flight, store->loop->now_ns + rest_ns);
+    finish(flight, store->loop->now_ns + rest_ns);
 }
 
 static void upload_arrived(struct flight *flight)
@@ -252,13 +275,34 @@ static void request_arrived(struct flight *flight)
     struct virtual_store *store = flight->client->owner;
     struct store_op *op = flight->op;
     apply(flight);
-    flight->phase = FLIGHT_APPLIED;
     if (op->verb == STORE_GET) {
         const struct latency *latency = &store->latency[STORE_GET];
         flight->latency_ns = latency_ns(latency, flight->factor, op->result.bytes);
         start_transfer(flight, op->result.bytes);
     }
-    set_timer(flight, flight->sent_ns + flight->latency_ns);
+    finish(flight, flight->sent_ns + flight->latency_ns);
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void service_done(struct flow *flow)
+{
+    struct flight *flight = flow->user;
+    struct virtual_store *store = flight->client->owner;
+    int64_t now_ns = store->loop->now_ns;
+    int64_t excess_ns = station_excess_ns(&store->station, &flight->visit);
+    if (flight->phase == FLIGHT_SERVED) {
+        flight->phase = FLIGHT_SENT;
+        flight->sent_ns += excess_ns;
+        set_timer(flight, later(now_ns, flight->sent_ns + flight->apply_ns));
+        return;
+    }
+    assert(flight->phase == FLIGHT_FINISHING);
+    flight->phase = FLIGHT_APPLIED;
+    set_timer(flight, later(now_ns, flight->answer_ns + excess_ns));
 }
 
 static void fire(struct timer *timer, void *context)
@@ -283,9 +327,11 @@ static void fire(struct timer *timer, void *context)
         else
             flight->phase = FLIGHT_DOWNLOADING;
         break;
+    case FLIGHT_SERVED:
+    case FLIGHT_FINISHING:
     case FLIGHT_UPLOADING:
     case FLIGHT_DOWNLOADING:
-        assert(flight->phase == FLIGHT_APPLIED); /* no timer is set while a link is waited for */
+        assert(flight->phase == FLIGHT_APPLIED); /* no timer is set while others are waited for */
         break;
     }
 }
@@ -316,6 +362,7 @@ static struct flight *flight_take(struct virtual_client *client)
             flight->client = client;
             flight->client_flow.user = flight;
             flight->store_flow.user = flight;
+            flight->visit.flow.user = flight;
             flight->next_free = client->free;
             client->free = flight;
         }
@@ -323,6 +370,19 @@ static struct flight *flight_take(struct virtual_client *client)
     struct flight *flight = client->free;
     client->free = flight->next_free;
     return flight;
+}
+
+/* Nanoseconds of one processor that the request takes. */
+static double work_of(const struct virtual_store *store, const struct store_op *op)
+{
+    uint64_t bytes = is_put(op->verb) ? op->body.bytes : 0;
+    if (store->station.options.cores <= 0.0)
+        return 0.0;
+    if (op->verb == STORE_GET) {
+        const struct body *body = virtual_store_peek(store, op->key);
+        bytes = body != NULL ? range_bytes(op, body->bytes) : 0;
+    }
+    return (double)station_work_ns(&store->station, op->verb, bytes);
 }
 
 static void client_submit(struct store *base, struct store_op *op)
@@ -334,15 +394,19 @@ static void client_submit(struct store *base, struct store_op *op)
     const struct latency *latency = &store->latency[op->verb];
     uint64_t bytes = is_put(op->verb) ? op->body.bytes : 0;
     flight->op = op;
-    flight->phase = FLIGHT_SENT;
     flight->sent_ns = store->loop->now_ns;
     flight->factor = latency_factor(latency, &client->streams[op->verb]);
     flight->latency_ns = latency_ns(latency, flight->factor, bytes);
-    double fraction = is_read(op->verb) ? store->read_fraction : store->apply_fraction;
+    double fraction = fraction_of(store, op->verb);
     flight->apply_ns = (int64_t)(fraction * (double)flight->latency_ns);
     if (op->verb == STORE_PUT_IF_ABSENT)
         create_queue_enter(&store->create_queue);
     start_transfer(flight, bytes);
+    flight->work_ns = work_of(store, op);
+    flight->phase = FLIGHT_SERVED;
+    if (station_enter(&store->station, &flight->visit, (int64_t)(fraction * flight->work_ns)))
+        return;
+    flight->phase = FLIGHT_SENT;
     set_timer(flight, flight->sent_ns + flight->apply_ns);
 }
 
@@ -352,6 +416,7 @@ static void flight_drop(struct flight *flight)
     loop_timer_cancel(&store->loop->loop, &flight->timer);
     link_drop(&flight->client->link, &flight->client_flow);
     link_drop(&store->link, &flight->store_flow);
+    station_drop(&store->station, &flight->visit);
     if (flight->op == NULL)
         return;
     if (flight->op->verb == STORE_PUT_IF_ABSENT)
@@ -417,6 +482,9 @@ const char *virtual_store_options_check(const struct virtual_store_options *opti
     const char *queue = create_queue_options_check(&options->create_queue);
     if (queue != NULL)
         return queue;
+    const char *station = station_options_check(&options->station);
+    if (station != NULL)
+        return station;
     for (size_t verb = 0; verb < STORE_VERB_COUNT; verb++) {
         const char *text = latency_options_check(&options->latency[verb]);
         if (text != NULL)
@@ -443,6 +511,8 @@ struct virtual_store *virtual_store_open(const struct virtual_store_options *opt
                                 .bytes_per_s = options->store_bytes_per_s,
                                 .done = transfer_done};
     link_init(&store->link, &link);
+    link.done = service_done;
+    station_init(&store->station, &options->station, &link);
     token_bucket_init(&store->puts, options->puts_per_s);
     token_bucket_init(&store->gets, options->gets_per_s);
     object_table_init(&store->objects);
@@ -455,6 +525,7 @@ void virtual_store_close(struct virtual_store *store)
 {
     assert(store->clients == 0);
     link_deinit(&store->link);
+    station_deinit(&store->station);
     object_table_deinit(&store->objects);
     free(store);
 }

@@ -12,6 +12,10 @@
  *
  * - LIST, DELETE: applied at f L, answered at L; they carry no data.
  *
+ * - Where requests share processors (station.h, off by default), the share f of a request's work
+ * lies before it is applied and the rest after; what others hold it up is added to both. The bytes
+ * of a GET are those that its object has as it is sent.
+ *
  * - Over the request rate: answered STORE_THROTTLED and never applied. GET and LIST draw on one
  *   rate, the other verbs on the other; both hold what a second brings.
  *
@@ -26,6 +30,7 @@
 #include "sim/bandwidth.h"
 #include "sim/create_queue.h"
 #include "sim/latency.h"
+#include "sim/station.h"
 #include "sim/virtual_loop.h"
 
 /* Told when an operation takes effect, or is refused; from inside the loop. `op` is complete but
@@ -43,6 +48,7 @@ struct virtual_store_options {
     double apply_fraction; /* f, 0..1 */
     double read_fraction;  /* f of GET and LIST, 0..1; 0: as the others' */
     struct create_queue_options create_queue;
+    struct station_options station;
     double client_bytes_per_s; /* capacity of each client's link; 0: unlimited */
     double store_bytes_per_s;  /* of the store's; 0: unlimited */
     double puts_per_s;         /* request rates of the whole store; 0: unlimited */

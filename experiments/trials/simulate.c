@@ -26,6 +26,16 @@ static void latency_of(const struct latency_config *config, struct latency_optio
             (struct latency_quantile){config->quantiles.p[i], config->quantiles.factor[i]};
 }
 
+static void station_of(const struct station_config *config, struct station_options *options)
+{
+    options->cores = config->cores;
+    for (int verb = 0; verb < STORE_VERB_COUNT; verb++)
+        options->work[verb] = (struct station_work){
+            .base_ns = config->work_ns[verb],
+            .byte_ns = config->work_rate[verb] > 0 ? 1e9 / config->work_rate[verb] : 0,
+        };
+}
+
 void simulate_options_of(const struct config *config, uint64_t seed,
                          struct simulation_options *options)
 {
@@ -46,6 +56,7 @@ void simulate_options_of(const struct config *config, uint64_t seed,
     };
     for (int verb = 0; verb < STORE_VERB_COUNT; verb++)
         latency_of(&config->store.latency[verb], &options->store.latency[verb]);
+    station_of(&config->store.station, &options->store.station);
     producer_options_of(config, 0, seed, &options->producer);
 }
 

@@ -4,6 +4,7 @@
 extern const struct harness_test event_queue_tests[];
 extern const struct harness_test latency_tests[];
 extern const struct harness_test bandwidth_tests[];
+extern const struct harness_test station_tests[];
 extern const struct harness_test virtual_loop_tests[];
 extern const struct harness_test virtual_store_tests[];
 extern const struct harness_test checkers_tests[];
@@ -19,6 +20,7 @@ static const struct harness_suite suites[] = {
     {"event_queue", event_queue_tests},
     {"latency", latency_tests},
     {"bandwidth", bandwidth_tests},
+    {"station", station_tests},
     {"virtual_loop", virtual_loop_tests},
     {"virtual_store", virtual_store_tests},
     {"checkers", checkers_tests},
