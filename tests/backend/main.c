@@ -9,6 +9,7 @@ extern const struct harness_test directory_fault_tests[];
 extern const struct harness_test directory_crash_tests[];
 extern const struct harness_test store_url_tests[];
 extern const struct harness_test sigv4_tests[];
+extern const struct harness_test s3_address_tests[];
 extern const struct harness_test s3_text_tests[];
 extern const struct harness_test s3_xml_tests[];
 
@@ -23,6 +24,7 @@ int main(int argc, char **argv)
         {"directory_crash", directory_crash_tests},
         {"store_url", store_url_tests},
         {"sigv4", sigv4_tests},
+        {"s3_address", s3_address_tests},
         {"s3_text", s3_text_tests},
         {"s3_xml", s3_xml_tests},
     };
