@@ -1,8 +1,10 @@
 #!/bin/bash
 # Installs the Debian packages that Lakestream needs and that are missing; silent when none is.
 #
-#   tools/deps.sh         what make test and make reproduce need
-#   tools/deps.sh soak    also what make fuzz and make soak need
+#   tools/deps.sh           what the build, make test and make reproduce need
+#   tools/deps.sh servers   also the S3 server that make test starts; where they cannot be installed
+#                           it says so and goes on: those tests are skipped
+#   tools/deps.sh soak      also what make fuzz and make soak need
 set -euo pipefail
 
 packages=(
@@ -26,28 +28,63 @@ packages=(
 	valgrind libc6-dbg
 )
 
-installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${packages[@]}" 2>/dev/null |
-	awk '$2 == "installed" {print $1}') || true
-missing=()
-for package in "${packages[@]}"; do
-	grep -qxF -- "$package" <<<"$installed" || missing+=("$package")
-done
-[ ${#missing[@]} -gt 0 ] || exit 0
+# What its tests are skipped without.
+optional=()
+[ "${1:-}" != servers ] || optional=(
+	radosgw ceph-mon ceph-osd # an S3 server, tests/servers/rgw.sh
+	curl openssl              # its bucket and its certificate
+	iproute2                  # tests that part processes from it
+)
 
-install="apt-get install -y --no-install-recommends ${missing[*]}"
-if [ "$(id -u)" -eq 0 ]; then
-	as_root=()
-elif sudo -n true 2>/dev/null; then
+# missing PACKAGE...: those that are not installed, on one line.
+missing() {
+	local installed package
+	installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null |
+		awk '$2 == "installed" {print $1}') || true
+	for package in "$@"; do
+		grep -qxF -- "$package" <<<"$installed" || printf '%s ' "$package"
+	done
+}
+
+as_root=()
+can_install() {
+	[ "$(id -u)" -ne 0 ] || return 0
 	as_root=(sudo -n)
-else
-	echo "These packages are missing. Run this line, then the same make again:" >&2
+	sudo -n true 2>/dev/null
+}
+
+# say_by_hand PACKAGES: the line with which a person installs them.
+say_by_hand() {
+	local install="apt-get install -y --no-install-recommends ${1% }"
 	if command -v sudo >/dev/null; then
 		echo "  sudo apt-get update && sudo $install" >&2
 	else
 		echo "  su -c '/usr/bin/apt-get update && /usr/bin/$install'" >&2
 	fi
-	exit 2
+}
+
+install_packages() { # PACKAGES
+	echo "installing: $1"
+	"${as_root[@]}" apt-get update -q || return
+	# shellcheck disable=SC2086
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y --no-install-recommends $1
+}
+
+needed=$(missing "${packages[@]}")
+if [ -n "$needed" ]; then
+	if ! can_install; then
+		echo "These packages are missing. Run this line, then the same make again:" >&2
+		say_by_hand "$needed"
+		exit 2
+	fi
+	install_packages "$needed"
 fi
-echo "installing: ${missing[*]}"
-"${as_root[@]}" apt-get update -q
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive $install
+
+[ ${#optional[@]} -gt 0 ] || exit 0
+wanted=$(missing "${optional[@]}")
+[ -n "$wanted" ] || exit 0
+if ! can_install || ! install_packages "$wanted"; then
+	echo "Tests on real S3 servers are skipped without these packages; this line installs them:" >&2
+	say_by_hand "$wanted"
+fi
