@@ -218,7 +218,9 @@ $(eval $(call fuzz_program,test-fuzz,main,))
 $(eval $(call fuzz_program,fuzz-seeds,seeds,))
 $(eval $(call fuzz_program,fuzzer,fuzzer_main,-fsanitize=fuzzer))
 
-$(TEST_SUPPORT): $(call objects,$(call sources,tests) $(call sources,tests/battery)) $(BUILD)/sources/tests.list
+SUPPORT_FOLDERS := tests tests/battery tests/hostile
+$(TEST_SUPPORT): $(call objects,$(foreach d,$(SUPPORT_FOLDERS),$(call sources,$d))) \
+		$(SUPPORT_FOLDERS:%=$(BUILD)/sources/%.list)
 	@echo "  AR    $@"
 	@rm -f $@
 	$(Q)ar rcs $@ $(filter %.o,$^)
