@@ -5,26 +5,10 @@
 
 #include "build_info.h"
 #include "experiments/trials/arm_record.h"
+#include "experiments/trials/latency_config.h"
 #include "experiments/trials/producer_config.h"
 #include "experiments/trials/recorder_config.h"
 #include "experiments/trials/runner.h"
-
-static_assert(QUANTILES_MAX <= LATENCY_QUANTILES_MAX, "a config's quantiles fit the simulator");
-
-static void latency_of(const struct latency_config *config, struct latency_options *options)
-{
-    options->base_ns = config->base_ns;
-    options->slope_ns = config->stream_rate > 0 ? 1e9 / config->stream_rate : 0;
-    options->sigma = config->sigma;
-    options->shape = config->sigma > 0 ? LATENCY_LOGNORMAL : LATENCY_CONSTANT;
-    if (config->quantiles.count == 0)
-        return;
-    options->shape = LATENCY_EMPIRICAL;
-    options->quantile_count = config->quantiles.count;
-    for (uint32_t i = 0; i < config->quantiles.count; i++)
-        options->quantiles[i] =
-            (struct latency_quantile){config->quantiles.p[i], config->quantiles.factor[i]};
-}
 
 static void station_of(const struct station_config *config, struct station_options *options)
 {
@@ -55,7 +39,7 @@ void simulate_options_of(const struct config *config, uint64_t seed,
                   .gets_per_s = config->store.get_limit},
     };
     for (int verb = 0; verb < STORE_VERB_COUNT; verb++)
-        latency_of(&config->store.latency[verb], &options->store.latency[verb]);
+        latency_options_of(&config->store.latency[verb], &options->store.latency[verb]);
     station_of(&config->store.station, &options->store.station);
     producer_options_of(config, 0, seed, &options->producer);
 }
