@@ -87,9 +87,38 @@ static bool check_bins(const struct config *config, struct diagnostic *diagnosti
     return false;
 }
 
+/* One operation meets one fault at most. */
+static bool check_faults(const struct config *config, struct diagnostic *diagnostic)
+{
+    static const char *const classes[] = {"read", "write", "create"};
+    for (int class = 0; class < LIVE_FAULT_CLASS_COUNT; class ++) {
+        char origin[ORIGIN_TEXT_MAX] = "default";
+        double sum = 0;
+        for (int kind = 0; kind < FAULT_KIND_COUNT; kind++) {
+            char key[CONFIG_NAME_MAX];
+            snprintf(key, sizeof(key), "live.fault.%s.%s", classes[class],
+                     fault_kind_name((enum fault_kind)kind));
+            const struct option *option = option_find(key);
+            double probability = config->live.fault.probability[class][kind];
+            sum += probability;
+            if (option != NULL && probability > 0)
+                origin_print_place(&config->origins[option_index(option)], origin);
+        }
+        if (sum <= 1 + 1e-9)
+            continue;
+        diagnostic_set(diagnostic,
+                       "%s: the shares of live.fault.%s.* add up to %.4g; an operation meets one "
+                       "fault at most: make them 1 or less together",
+                       origin, classes[class], sum);
+        return false;
+    }
+    return true;
+}
+
 bool config_check(const struct config *config, struct diagnostic *diagnostic)
 {
-    return check_orders(config, diagnostic) && check_bins(config, diagnostic);
+    return check_orders(config, diagnostic) && check_bins(config, diagnostic) &&
+           check_faults(config, diagnostic);
 }
 
 const struct policy_kind *config_policy_kind(const struct config *config)

@@ -13,6 +13,7 @@
 #include "backend/s3_store.h"
 #include "core/base.h"
 #include "core/commit.h"
+#include "core/fault_store.h"
 #include "core/policy.h"
 #include "core/producer.h"
 #include "experiments/config/diagnostic.h"
@@ -121,6 +122,21 @@ struct price_config {
     double delete; /* price.delete */
 };
 
+enum live_fault_class {
+    LIVE_FAULT_READ,   /* GET, LIST */
+    LIVE_FAULT_WRITE,  /* PUT, DELETE */
+    LIVE_FAULT_CREATE, /* PUT_IF_ABSENT */
+    LIVE_FAULT_CLASS_COUNT,
+};
+
+/* What goes wrong on purpose between a live producer and its store (core/fault_store.h). */
+struct live_fault_config {
+    /* live.fault.<class>.<kind>; those of one class add up to at most 1. */
+    double probability[LIVE_FAULT_CLASS_COUNT][FAULT_KIND_COUNT];
+    int64_t timeout_ns; /* live.fault.timeout: after sending, an answer that is lost is given up */
+    int64_t late_ns;    /* live.fault.late_max: after sending, the latest that one lands */
+};
+
 struct live_config {
     char store[CONFIG_PATH_MAX]; /* live.store: URL; empty where none was given */
     /* How an s3:// store is reached (backend/s3_store.h); empty: from the environment or profile.
@@ -140,6 +156,8 @@ struct live_config {
     enum toggle sync;      /* live.sync: fsync what was acknowledged */
     enum toggle restart;   /* live.restart: start a producer again when its process died */
     uint64_t workers;      /* live.workers: threads for blocking file work, a process */
+    enum toggle shape;     /* live.shape: as slow as the store.* latencies */
+    struct live_fault_config fault;
 };
 
 struct config {

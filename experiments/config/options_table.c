@@ -30,6 +30,13 @@ static_assert(PRODUCER_INLINE == 0 && COMMIT_FIND_LIST == 0, "choices are in the
 #define QUANTILES_HELP                                                                             \
     "measured factors of the median instead of the lognormal, as p:factor: 0:0.6 0.5:1 1:4"
 
+/* live.fault.<class>.<kind> */
+#define FAULT_ROW(class_name, class, kind_name, kind, what)                                        \
+    {                                                                                              \
+        "live.fault." class_name "." kind_name, UNIT_RATIO, 0, "0", 0, 1, NULL, "share of " what,  \
+            FIELD(live.fault.probability[class][kind])                                             \
+    }
+
 static const struct option fixed_rows[] = {
     {"name", UNIT_TEXT, 0, "", 0, CONFIG_NAME_MAX, NULL,
      "name of the experiment in the database and in file names", FIELD(name)},
@@ -255,6 +262,42 @@ static const struct option fixed_rows[] = {
      "whether a producer whose process died is started again", FIELD(live.restart)},
     {"live.workers", UNIT_COUNT, 0, "4", 1, 256, NULL,
      "threads for blocking file work in one process", FIELD(live.workers)},
+    {"live.shape", UNIT_CHOICE, 0, "off", 0, 0, ON_OFF,
+     "whether a live store is made as slow as the latencies of store.*; neither its bandwidth nor "
+     "its limits",
+     FIELD(live.shape)},
+    FAULT_ROW("read", LIVE_FAULT_READ, "lost_answer", FAULT_LOST_ANSWER,
+              "GETs and LISTs whose answer gets lost"),
+    FAULT_ROW("read", LIVE_FAULT_READ, "error", FAULT_ERROR,
+              "GETs and LISTs answered 500, not applied"),
+    FAULT_ROW("read", LIVE_FAULT_READ, "throttled", FAULT_THROTTLED,
+              "GETs and LISTs answered 503, not applied"),
+    FAULT_ROW("write", LIVE_FAULT_WRITE, "lost_request", FAULT_LOST_REQUEST,
+              "PUTs and DELETEs that get lost on their way"),
+    FAULT_ROW("write", LIVE_FAULT_WRITE, "lost_answer", FAULT_LOST_ANSWER,
+              "PUTs and DELETEs that are applied, and whose answer gets lost"),
+    FAULT_ROW("write", LIVE_FAULT_WRITE, "late", FAULT_LATE,
+              "PUTs and DELETEs that are given up and land later"),
+    FAULT_ROW("write", LIVE_FAULT_WRITE, "error", FAULT_ERROR,
+              "PUTs and DELETEs answered 500, not applied"),
+    FAULT_ROW("write", LIVE_FAULT_WRITE, "throttled", FAULT_THROTTLED,
+              "PUTs and DELETEs answered 503, not applied"),
+    FAULT_ROW("create", LIVE_FAULT_CREATE, "lost_request", FAULT_LOST_REQUEST,
+              "creates that get lost on their way"),
+    FAULT_ROW("create", LIVE_FAULT_CREATE, "lost_answer", FAULT_LOST_ANSWER,
+              "creates that are applied, and whose answer gets lost"),
+    FAULT_ROW("create", LIVE_FAULT_CREATE, "late", FAULT_LATE,
+              "creates that are given up and land later"),
+    FAULT_ROW("create", LIVE_FAULT_CREATE, "busy", FAULT_BUSY, "creates answered 409, not applied"),
+    FAULT_ROW("create", LIVE_FAULT_CREATE, "error", FAULT_ERROR,
+              "creates answered 500, not applied"),
+    FAULT_ROW("create", LIVE_FAULT_CREATE, "throttled", FAULT_THROTTLED,
+              "creates answered 503, not applied"),
+    {"live.fault.timeout", UNIT_DURATION, 0, "2s", SECONDS(1e-3), HOUR, NULL,
+     "after so long a producer gives up an answer that live.fault lost",
+     FIELD(live.fault.timeout_ns)},
+    {"live.fault.late_max", UNIT_DURATION, 0, "10s", SECONDS(1e-3), HOUR, NULL,
+     "how late, at most, a request lands that was given up", FIELD(live.fault.late_ns)},
 };
 
 #define FIXED_ROWS (sizeof(fixed_rows) / sizeof(fixed_rows[0]))

@@ -83,11 +83,23 @@ static void on_visible(void *context, uint32_t producer, const struct batch *bat
     live->counts.bytes += batch->bytes;
 }
 
+/* Not recorded: the meter tells what reached the store. */
 static void on_request(void *context, uint32_t producer, enum store_verb verb,
                        enum store_outcome outcome, uint64_t bytes)
 {
+    (void)context;
+    (void)producer;
+    (void)verb;
+    (void)outcome;
+    (void)bytes;
+}
+
+static void on_answered(void *context, const struct meter_answer *answer)
+{
     struct live_producer *live = context;
-    live->record.request(live->record.context, producer, verb, outcome, bytes);
+    live->record.request(live->record.context, live->options->producer, answer->verb,
+                         answer->outcome, answer->bytes);
+    recorder_note_latency(live->recorder, answer->verb, answer->latency_ns);
 }
 
 static void on_ended(void *context, uint32_t producer, enum producer_end end, const char *text)
@@ -155,6 +167,8 @@ static void on_drain(struct timer *timer, void *context)
 static void send_record(struct live_producer *live)
 {
     size_t size;
+    recorder_note_in_flight(live->recorder,
+                            live_wrappers_counters(live->session.wrappers).in_flight_max);
     uint8_t *bytes = recorder_serialize(live->recorder, &size);
     (void)live_wire_send_record(live->options->fd, bytes, size);
     free(bytes);
@@ -294,10 +308,18 @@ int live_producer_main(const struct live_producer_options *options)
 {
     const struct config *config = options->config;
     struct live_producer live = {.options = options, .end = LIVE_END_ASKED};
+    struct live_wrappers_options wrappers = {
+        .config = config,
+        .seed = options->seed,
+        .actor = options->producer,
+        .answered = on_answered,
+        .context = &live,
+    };
     struct live_session_options session = {
         .access = DIRECTORY_WRITE,
         .sync = config->live.sync == TOGGLE_ON ? DIRECTORY_SYNC : DIRECTORY_NO_SYNC,
         .workers = (uint32_t)config->live.workers,
+        .wrappers = &wrappers,
     };
     char error[STORE_ERROR_MAX];
     if (live_session_open(options->url, &session, &live.session, error) != OPEN_OK)

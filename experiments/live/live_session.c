@@ -19,14 +19,22 @@ enum open_result live_session_open(const char *url, const struct live_session_op
         live_loop_close(session->loop);
         return result;
     }
-    session->store = codec_store_open(session->bytes, &codec_options);
+    struct store *inner = session->bytes;
+    if (options->wrappers != NULL) {
+        session->wrappers =
+            live_wrappers_open(options->wrappers, session->bytes, live_session_loop(session));
+        inner = live_wrappers_store(session->wrappers);
+    }
+    session->store = codec_store_open(inner, &codec_options);
     return OPEN_OK;
 }
 
-/* The inner store goes first: it drops what is in flight, which the codec's calls hold. */
+/* The inner store goes first: it drops what is in flight, which the others' calls hold. */
 void live_session_close(struct live_session *session)
 {
     store_close(session->bytes);
+    if (session->wrappers != NULL)
+        live_wrappers_close(session->wrappers);
     store_close(session->store);
     live_loop_close(session->loop);
     *session = (struct live_session){0};

@@ -8,18 +8,22 @@
 #include <stdbool.h>
 
 #include "backend/store_url.h"
+#include "experiments/live/live_wrappers.h"
 
 struct live_session_options {
     enum directory_access access;
     enum directory_sync sync;
     uint32_t workers;     /* 0: the loop's default */
     struct s3_options s3; /* of s3:// addresses; texts are borrowed during open only */
+    const struct live_wrappers_options *wrappers; /* NULL: none */
 };
 
 struct live_session {
     struct live_loop *loop;
-    struct store *bytes; /* the store itself */
-    struct store *store; /* over it: manifests and payloads are encoded and decoded */
+    struct store *bytes;            /* the store itself */
+    struct live_wrappers *wrappers; /* over it; NULL: none */
+    struct store *store;            /* over them: manifests and payloads are encoded and decoded */
+    int64_t patience_ns;            /* of live_request.h; 0: its default */
 };
 
 /* On OPEN_OK the session is to be closed; else `error` says what, where, and what to do. */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <grp.h>
+#include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -278,19 +279,32 @@ bool live_all_committed(const char *scratch, const char *url, int producers)
     return committed == producers;
 }
 
-int live_rows(const char *scratch)
+/* The first column of the only row. */
+static double select_one(const char *scratch, const char *sql, const char *argument)
 {
     char path[LIVE_PATH_MAX];
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
-    int count = 0;
+    double value = (double)NAN;
     live_path(path, scratch, "results.db");
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-        sqlite3_prepare_v2(db, "SELECT count(*) FROM run WHERE mode = 'live'", -1, &statement,
-                           NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        (argument == NULL ||
+         sqlite3_bind_text(statement, 1, argument, -1, SQLITE_STATIC) == SQLITE_OK) &&
         sqlite3_step(statement) == SQLITE_ROW)
-        count = sqlite3_column_int(statement, 0);
+        value = sqlite3_column_double(statement, 0);
     sqlite3_finalize(statement);
     sqlite3_close(db);
-    return count;
+    return value;
+}
+
+int live_rows(const char *scratch)
+{
+    double rows = select_one(scratch, "SELECT count(*) FROM run WHERE mode = 'live'", NULL);
+    return isnan(rows) ? 0 : (int)rows;
+}
+
+double live_metric(const char *scratch, const char *name)
+{
+    return select_one(scratch, "SELECT value FROM metric WHERE name = ?", name);
 }

@@ -65,6 +65,8 @@ bool live_all_committed(const char *scratch, const char *url, int producers);
 long long live_number(const json_t *report, const char *key, const char *member);
 /* Runs in the database of the scratch folder. */
 int live_rows(const char *scratch);
+/* A metric of its only run; NAN if there is none of that name. */
+double live_metric(const char *scratch, const char *name);
 
 void live_pause(int ms);
 

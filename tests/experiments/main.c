@@ -21,6 +21,7 @@ extern const struct harness_test figure_tests[];
 extern const struct harness_test reproduce_tests[];
 extern const struct harness_test validate_tests[];
 extern const struct harness_test live_tests[];
+extern const struct harness_test live_wrappers_tests[];
 extern const struct harness_test inspect_tests[];
 
 static const struct harness_suite suites[] = {
@@ -44,6 +45,7 @@ static const struct harness_suite suites[] = {
     {"reproduce", reproduce_tests},
     {"validate", validate_tests},
     {"live", live_tests},
+    {"live_wrappers", live_wrappers_tests},
     {"inspect", inspect_tests},
 };
 
