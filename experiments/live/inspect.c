@@ -8,7 +8,7 @@
 
 #include "experiments/live/inspect_chain.h"
 #include "experiments/live/inspect_payload.h"
-#include "experiments/live/live_place.h"
+#include "experiments/live/live_marker.h"
 
 #define READS_MAX 8
 #define READ_AHEAD_BYTES_MAX (UINT64_C(256) << 20) /* one version may be larger */

@@ -88,7 +88,8 @@ static int choose_resumed(const struct cli *cli, struct experiment *experiment)
 {
     struct live_identity run;
     char error[LIVE_PLACE_TEXT_MAX];
-    enum open_result result = live_place_identify(cli->resume, &run, error);
+    enum open_result result =
+        live_place_identify(&experiment->arms[0].config, cli->resume, &run, error);
     if (result != OPEN_OK)
         return cli_error(result == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
     if (run.experiment[0] == '\0')

@@ -7,7 +7,7 @@
 #include "core/codec_store.h"
 #include "experiments/live/inspect.h"
 #include "experiments/live/inspect_report.h"
-#include "experiments/live/live_place.h"
+#include "experiments/live/live_marker.h"
 #include "experiments/live/live_wire.h"
 #include "tests/fuzz/fuzz_store.h"
 #include "tests/fuzz/scratch.h"
@@ -71,6 +71,7 @@ static struct live_session session_open(struct fuzz_store *store)
 {
     struct codec_store_options options = {.payload = true};
     return (struct live_session){.loop = the_loop(),
+                                 .patience_ns = 1,
                                  .bytes = &store->store,
                                  .store = codec_store_open(&store->store, &options)};
 }
