@@ -1,5 +1,6 @@
 /* s3_answer.h - what an HTTP answer, or its absence, means for an operation: the one place where
- * status codes and S3's error codes are judged. Pure. */
+ * status codes and S3's error codes are judged. Pure. Ours, by the S3 reference's list of error
+ * codes and by what servers were seen to do. */
 #ifndef BACKEND_S3_ANSWER_H
 #define BACKEND_S3_ANSWER_H
 
@@ -29,19 +30,22 @@ struct s3_headers {
     int64_t content_length;
     int64_t object_bytes; /* of Content-Range's total */
     int64_t range_offset; /* of Content-Range's first byte */
+    int64_t range_bytes;  /* from Content-Range's first byte to its last */
     int64_t date_ns;      /* Date as Unix time; negative: none */
     int64_t retry_after_ns;
     char request_id[64]; /* x-amz-request-id */
     char region[64];     /* x-amz-bucket-region */
-    char location[1024];
+    char location[1024]; /* whole or empty */
     char content_type[64];
     char content_encoding[32];
     char etag[80];     /* without quotes */
-    uint64_t checksum; /* x-amz-meta-xxh3 */
+    uint64_t checksum; /* x-amz-meta-xxh3: 16 hexadecimal digits */
     bool has_checksum;
+    bool chunked;
 };
 
-/* Takes one header line ("Name: value\r\n", any case, hostile). */
+/* Takes one header line ("Name: value\r\n", any case, hostile). A status line clears all: what an
+ * interim answer said does not count. */
 void s3_headers_line(struct s3_headers *headers, const char *line, size_t bytes);
 void s3_headers_clear(struct s3_headers *headers);
 
@@ -62,7 +66,7 @@ struct s3_answer {
     enum s3_sent sent;
     int status; /* of HTTP; 0: none */
     const struct s3_headers *headers;
-    const uint8_t *body;
+    const uint8_t *body; /* all that came, of a GET too */
     size_t body_bytes;
     /* For the text of an error. */
     const char *bucket;
@@ -77,12 +81,24 @@ struct s3_verdict {
     enum s3_step step;
     enum store_outcome
         outcome; /* DONE: the answer; else: what it is if nothing is tried any more */
+    /* Also set: request_id and region from the headers where the body has none. */
     struct s3_error error;
 };
 
 /* `text` gets the line for UNKNOWN and FAILED: what, which key, where, status, code, request id,
- * what to do; else it is empty. It holds no control characters. */
+ * what to do; else it is empty. It holds no control characters.
+ *
+ * OK for a GET means by status: 206, the body is headers.range_bytes from headers.range_offset of
+ * an object of headers.object_bytes; whether that is what was asked for is the caller's to check.
+ * 200, it is the whole object, also where a range was asked for. 416, nothing of the object is
+ * within the range and the body is an error's; its size is headers.object_bytes, or
+ * error.object_bytes, where either is not negative. OK for a LIST says only that it is no error. */
 void s3_answer_judge(const struct s3_answer *answer, struct s3_verdict *verdict,
                      char text[STORE_ERROR_MAX]);
+
+/* The same line for what only the caller can see (a checksum, a listing that cannot be read): what
+ * went wrong, as "the checksum is wrong", and advice, which may be empty; both in short. */
+void s3_answer_text(const struct s3_answer *answer, const char *request_id, const char *what,
+                    const char *advice, char text[STORE_ERROR_MAX]);
 
 #endif

@@ -133,14 +133,14 @@ static void error_element(struct document *document, const char *name)
     if (document->depth != 2)
         return;
     if (strcmp(name, "Code") == 0) {
-        s3_text_copy(text, bytes, error->code, sizeof(error->code));
+        s3_text_copy_whole(text, bytes, error->code, sizeof(error->code));
     } else if (strcmp(name, "Message") == 0) {
         char whole[S3_XML_TEXT_MAX + 1];
         s3_text_copy(text, bytes, whole, sizeof(whole));
         s3_text_hide(whole);
         s3_text_copy(whole, strlen(whole), error->message, sizeof(error->message));
     } else if (strcmp(name, "RequestId") == 0) {
-        s3_text_copy(text, bytes, error->request_id, sizeof(error->request_id));
+        s3_text_copy_whole(text, bytes, error->request_id, sizeof(error->request_id));
     } else if (strcmp(name, "Region") == 0) {
         s3_text_copy_whole(text, bytes, error->region, sizeof(error->region));
     } else if (strcmp(name, "Endpoint") == 0) {

@@ -14,7 +14,8 @@
 #define S3_CODE_MAX 64
 #define S3_MESSAGE_MAX 128
 
-/* The parts of an <Error> that messages and decisions need; what is missing is empty. */
+/* The parts of an <Error> that messages and decisions need; what is missing is empty, and so is
+ * what is too long for its field: a signature, for one. */
 struct s3_error {
     char code[S3_CODE_MAX];
     char message[S3_MESSAGE_MAX]; /* cut, harmless for a terminal, long tokens left out */

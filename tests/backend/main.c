@@ -12,6 +12,7 @@ extern const struct harness_test sigv4_tests[];
 extern const struct harness_test s3_address_tests[];
 extern const struct harness_test s3_text_tests[];
 extern const struct harness_test s3_xml_tests[];
+extern const struct harness_test s3_answer_tests[];
 extern const struct harness_test hostile_server_tests[];
 
 int main(int argc, char **argv)
@@ -28,6 +29,7 @@ int main(int argc, char **argv)
         {"s3_address", s3_address_tests},
         {"s3_text", s3_text_tests},
         {"s3_xml", s3_xml_tests},
+        {"s3_answer", s3_answer_tests},
         {"hostile_server", hostile_server_tests},
     };
     return harness_main(argc, argv, suites, HARNESS_COUNT(suites));
