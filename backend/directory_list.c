@@ -109,7 +109,8 @@ static bool entry_key(DIR *dir, const struct dirent *entry, const char *folder_k
         return false;
     if (folder)
         bytes--; /* the mark becomes the slash */
-    if (above + bytes + 2 > STORE_KEY_MAX || !directory_key_component(entry->d_name, bytes))
+    size_t needed = above + bytes + (folder ? 2 : 1); /* with the slash and the NUL */
+    if (needed > STORE_KEY_MAX || !directory_key_component(entry->d_name, bytes))
         return false;
     memcpy(key, folder_key, above);
     memcpy(key + above, entry->d_name, bytes);
