@@ -205,6 +205,38 @@ static void write_files(void)
     write_text("paper", "wrong", "<!-- p1:end -->\n<!-- p1:begin -->\n");
 }
 
+static void write_answers(void)
+{
+    static const char error[] =
+        "<?xml version=\"1.0\"?><Error><Code>PermanentRedirect</Code><Message>The bucket is in"
+        " another place.</Message><Endpoint>b.s3.amazonaws.com</Endpoint><Region>eu-west-1</Region>"
+        "<RequestId>4442587FB7D0A2F9</RequestId></Error>";
+    static const char list[] =
+        "<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name>"
+        "<Prefix>run/</Prefix><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>"
+        "<Contents><Key>run/a%2Bb+c</Key><ETag>&quot;x&quot;</ETag><Size>10</Size></Contents>"
+        "<Contents><Key>run/b</Key><Size>0</Size></Contents>"
+        "<NextContinuationToken>1/x=</NextContinuationToken></ListBucketResult>";
+    static const char *const forms[] = {"\x02\x00\x9c", "\x82\x00\x34", "\x80\x00\x35",
+                                        "\x03\x03\x32"};
+    char answer[1024];
+    write_text("s3_xml", "error", error);
+    write_text("s3_xml", "list", list);
+    write_text("s3_xml", "page", "<!DOCTYPE html><html><body>log in</body></html>");
+    write_text("s3_xml", "entity",
+               "<!DOCTYPE x [<!ENTITY a \"b\">]><Error><Code>&a;</Code></Error>");
+    for (unsigned i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        int bytes = snprintf(answer + 3, sizeof(answer) - 3,
+                             "HTTP/1.1 200 OK\r\nContent-Length: 241\r\n"
+                             "Content-Range: bytes 0-240/1000\r\nETag: \"0a\"\r\n"
+                             "Date: Sat, 31 Jan 2026 10:00:00 GMT\r\nx-amz-request-id: abc\r\n"
+                             "x-amz-meta-xxh3: 0123456789abcdef\r\nLocation: http://h/\r\n\r\n%s",
+                             i == 3 ? list : error);
+        memcpy(answer, forms[i], 3);
+        write_numbered("s3_headers", i, answer, 3 + (size_t)bytes);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -223,5 +255,6 @@ int main(int argc, char **argv)
     write_recorders();
     write_messages();
     write_files();
+    write_answers();
     return EXIT_SUCCESS;
 }

@@ -16,7 +16,9 @@
     X(marker, "reading the marker of a live run")                                                  \
     X(inspect, "inspecting a chain that anybody wrote")                                            \
     X(reported, "reading the paper's numbers")                                                     \
-    X(paper, "rewriting what stands between markers")
+    X(paper, "rewriting what stands between markers")                                              \
+    X(s3_xml, "errors and listings as an S3 server sends them")                                    \
+    X(s3_headers, "header lines of an answer, and what the answer means")
 
 #define X(name, what) void fuzz_##name(const uint8_t *data, size_t size);
 TARGETS(X)
