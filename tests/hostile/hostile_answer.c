@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #define KEYS_MAX 1000
-#define BUCKET_PATH "/" HOSTILE_BUCKET
 
 void hostile_answer_free(struct hostile_answer *answer)
 {
@@ -44,13 +43,12 @@ char *hostile_answer_parameter(const char *target, const char *name)
     return NULL;
 }
 
-static enum hostile_verb verb_of(const struct hostile_request *request)
+static enum hostile_verb verb_of(const struct hostile_request *request, int listed)
 {
     char value[256];
-    bool bucket = request->key[0] == '\0';
-    if (strcmp(request->method, "GET") == 0 && bucket)
+    if (strcmp(request->method, "GET") == 0 && listed)
         return strstr(request->target, "list-type=2") != NULL ? HOSTILE_LIST : HOSTILE_OTHER;
-    if (bucket)
+    if (request->key[0] == '\0')
         return HOSTILE_OTHER;
     if (strcmp(request->method, "GET") == 0)
         return HOSTILE_GET;
@@ -63,20 +61,24 @@ static enum hostile_verb verb_of(const struct hostile_request *request)
 }
 
 /* Path style, or the bucket in front of the host. */
-void hostile_answer_classify(struct hostile_request *request)
+void hostile_answer_classify(struct hostile_request *request, const char *bucket)
 {
     char host[256] = "";
     (void)hostile_request_header(request, "host", host, sizeof(host));
     char *path = hostile_text_decode(request->target, strcspn(request->target, "?"));
-    size_t bucket_bytes = strlen(BUCKET_PATH);
+    const char *below = path + (path[0] == '/');
+    size_t bytes = strlen(bucket);
     const char *key = "";
-    if (strncmp(host, HOSTILE_BUCKET ".", strlen(HOSTILE_BUCKET) + 1) == 0)
-        key = path + (path[0] == '/');
-    else if (strncmp(path, BUCKET_PATH "/", bucket_bytes + 1) == 0)
-        key = path + bucket_bytes + 1;
+    bool listed = strncmp(below, bucket, bytes) == 0 && below[bytes] == '\0';
+    if (strncmp(host, bucket, bytes) == 0 && host[bytes] == '.') {
+        key = below;
+        listed = key[0] == '\0';
+    } else if (strncmp(below, bucket, bytes) == 0 && below[bytes] == '/') {
+        key = below + bytes + 1;
+    }
     snprintf(request->key, sizeof(request->key), "%s", key);
+    request->verb = verb_of(request, listed);
     free(path);
-    request->verb = verb_of(request);
     if (request->verb != HOSTILE_LIST)
         return;
     char *prefix = hostile_answer_parameter(request->target, "prefix");
@@ -221,9 +223,9 @@ struct listing {
     bool truncated;
 };
 
-static void listing_open(struct listing *listing, const char *target)
+static void listing_open(struct listing *listing, const char *target, size_t page_keys)
 {
-    *listing = (struct listing){.keys_max = KEYS_MAX};
+    *listing = (struct listing){.keys_max = page_keys > 0 ? page_keys : KEYS_MAX};
     listing->prefix = hostile_answer_parameter(target, "prefix");
     listing->after = hostile_answer_parameter(target, "start-after");
     char *token = hostile_answer_parameter(target, "continuation-token");
@@ -234,7 +236,7 @@ static void listing_open(struct listing *listing, const char *target)
     }
     if (keys_max != NULL) {
         size_t asked = strtoul(keys_max, NULL, 10);
-        listing->keys_max = asked < KEYS_MAX ? asked : KEYS_MAX;
+        listing->keys_max = asked < listing->keys_max ? asked : listing->keys_max;
     }
     free(token);
     free(keys_max);
@@ -274,15 +276,15 @@ static void listing_fill(struct listing *listing, const struct hostile_objects *
 }
 
 static void list(const struct hostile_objects *objects, const struct hostile_request *request,
-                 const struct hostile_rule *rule, struct hostile_answer *answer)
+                 const struct hostile_rule *rule, size_t page_keys, struct hostile_answer *answer)
 {
     enum hostile_token token = rule != NULL ? rule->token : HOSTILE_TOKEN_TRUE;
     struct listing listing;
-    listing_open(&listing, request->target);
+    listing_open(&listing, request->target, page_keys);
     struct hostile_text *body = &answer->body;
     hostile_text_add(body, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ListBucketResult "
-                           "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>" HOSTILE_BUCKET
-                           "</Name><EncodingType>url</EncodingType>");
+                           "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+                           "<EncodingType>url</EncodingType>");
     listing_fill(&listing, objects, body);
     hostile_text_add(body, "<KeyCount>%zu</KeyCount><MaxKeys>%zu</MaxKeys>", listing.count,
                      listing.keys_max);
@@ -299,7 +301,7 @@ static void list(const struct hostile_objects *objects, const struct hostile_req
 }
 
 void hostile_answer_make(struct hostile_objects *objects, const struct hostile_request *request,
-                         const struct hostile_rule *rule, const uint8_t *body,
+                         const struct hostile_rule *rule, const uint8_t *body, size_t page_keys,
                          struct hostile_answer *answer)
 {
     switch (request->verb) {
@@ -311,7 +313,7 @@ void hostile_answer_make(struct hostile_objects *objects, const struct hostile_r
         put(objects, request, rule, body, answer);
         return;
     case HOSTILE_LIST:
-        list(objects, request, rule, answer);
+        list(objects, request, rule, page_keys, answer);
         return;
     case HOSTILE_DELETE:
         (void)hostile_objects_delete(objects, request->key);

@@ -18,10 +18,10 @@ void hostile_answer_error(struct hostile_answer *answer, int status, const char 
                           const char *message);
 /* Performs the request on the objects. `body` has request->body_bytes. */
 void hostile_answer_make(struct hostile_objects *objects, const struct hostile_request *request,
-                         const struct hostile_rule *rule, const uint8_t *body,
+                         const struct hostile_rule *rule, const uint8_t *body, size_t page_keys,
                          struct hostile_answer *answer);
 /* Verb and key from method and target; what is not below the bucket has no key. */
-void hostile_answer_classify(struct hostile_request *request);
+void hostile_answer_classify(struct hostile_request *request, const char *bucket);
 /* A parameter of the query, decoded; NULL: it is not there. The caller frees it. */
 char *hostile_answer_parameter(const char *target, const char *name);
 

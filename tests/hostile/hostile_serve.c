@@ -212,7 +212,7 @@ static bool perform(struct exchange *exchange)
     struct hostile_record *kept = &server->records[exchange->index];
     if (rule->early == HOSTILE_EARLY_NOT && rule->apply != HOSTILE_APPLY_NOT && !refuse(exchange)) {
         hostile_answer_make(&server->objects, exchange->request, exchange->taken, exchange->body,
-                            &exchange->answer);
+                            server->options.page_keys, &exchange->answer);
         kept->request.applied = exchange->answer.status < 300;
     }
     if (rule->reply == HOSTILE_SAY)
@@ -301,12 +301,12 @@ static bool read_body(struct exchange *exchange)
     return true;
 }
 
-static void parse_head(struct hostile_request *request, const char *head)
+static void parse_head(struct hostile_request *request, const char *head, const char *bucket)
 {
     *request = (struct hostile_request){0};
     snprintf(request->head, sizeof(request->head), "%s", head);
     (void)sscanf(head, "%15s %4095s", request->method, request->target);
-    hostile_answer_classify(request);
+    hostile_answer_classify(request, bucket != NULL ? bucket : HOSTILE_BUCKET);
 }
 
 /* After the head; false: the connection is to be closed. */
@@ -340,7 +340,7 @@ static bool serve_one(struct hostile_connection *connection, struct hostile_wire
         .connection = connection, .server = connection->server, .wire = wire};
     exchange.request = malloc(sizeof(*exchange.request));
     assert(exchange.request != NULL);
-    parse_head(exchange.request, head);
+    parse_head(exchange.request, head, connection->server->options.bucket);
     pthread_mutex_lock(&exchange.server->lock);
     record(&exchange, head, on_connection);
     take_rule(&exchange);

@@ -52,6 +52,8 @@ struct hostile_options {
     enum hostile_trust trust;
     const char *host;          /* address to listen on; NULL: 127.0.0.1 */
     uint16_t port;             /* 0: any that is free */
+    const char *bucket;        /* the only one; NULL: HOSTILE_BUCKET */
+    size_t page_keys;          /* at most so many keys in a page of a listing; 0: 1,000 */
     const char *session_token; /* every request must carry it, else 400 ExpiredToken */
     int64_t clock_ahead_ns;    /* of the server's clock; requests signed 15 min off are refused */
     int64_t idle_close_ns;     /* closes connections that are idle for longer; 0: never */
