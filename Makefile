@@ -46,8 +46,8 @@ endif
 
 PACKAGES_core := libxxhash libzstd
 PACKAGES_sim := gsl
-PACKAGES_backend := libcurl openssl expat
-PACKAGES_experiments := yaml-0.1 sqlite3 jansson
+PACKAGES_backend := libcurl openssl expat jansson
+PACKAGES_experiments := yaml-0.1 sqlite3
 PACKAGES := $(PACKAGES_core) $(PACKAGES_sim) $(PACKAGES_backend) $(PACKAGES_experiments)
 # Asked for only when something is compiled: before `make deps` there may be no pkg-config.
 PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $$(shell pkg-config --cflags $(PACKAGES)))$(PACKAGE_CFLAGS)
@@ -75,6 +75,7 @@ FUZZ_MAINS := main fuzzer_main seeds
 FUZZ_SOURCES := $(filter-out $(FUZZ_MAINS:%=tests/fuzz/%.c),$(wildcard tests/fuzz/*.c)) \
 	tests/core/manual_loop.c tests/core/chains.c
 TEST_PROGRAMS := $(TEST_LAYERS:%=$(BUILD)/test-%) $(BUILD)/test-fuzz
+S3_SOURCES := $(wildcard tests/s3/*.c) tests/backend/fixture.c
 TEST_SUPPORT := $(BUILD)/libtest-support.a
 
 # ---- what a person asks for --------------------------------------------------------------------
@@ -149,7 +150,7 @@ assumed: ## Rewrite the list of assumptions in PAPER_REPRO.md
 clean: ## Remove this build (BUILD)
 	rm -rf $(BUILD)
 
-check-build: $(PROGRAM) $(TEST_PROGRAMS)
+check-build: $(PROGRAM) $(TEST_PROGRAMS) $(BUILD)/test-s3
 
 $(LAYERS): %: $(BUILD)/liblakestream-%.a
 
@@ -205,6 +206,12 @@ $(BUILD)/model: $(call objects,$(call sources,tests/model)) $(call archive,core)
 		$(BUILD)/sources/tests/model.list
 	@echo "  LD    $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) $(filter %.o %.a,$^) $(call package_libs,$(PACKAGES_core)) -lm -o $@
+
+$(BUILD)/test-s3: $(call objects,$(S3_SOURCES)) $(TEST_SUPPORT) \
+		$(foreach l,backend sim core,$(call archive,$l)) $(BUILD)/sources/tests/s3.list
+	@echo "  LD    $@"
+	$(Q)$(CC) $(LDFLAGS_ALL) $(filter %.o %.a,$^) \
+		$(call package_libs,$(PACKAGES_core) $(PACKAGES_sim) $(PACKAGES_backend) cunit) -lm -o $@
 
 # fuzz_program, name, source of its main, flags to link: the fuzz targets with one of their mains.
 define fuzz_program

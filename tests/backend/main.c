@@ -10,6 +10,7 @@ extern const struct harness_test directory_crash_tests[];
 extern const struct harness_test store_url_tests[];
 extern const struct harness_test sigv4_tests[];
 extern const struct harness_test s3_address_tests[];
+extern const struct harness_test s3_credentials_tests[];
 extern const struct harness_test s3_text_tests[];
 extern const struct harness_test s3_xml_tests[];
 extern const struct harness_test s3_answer_tests[];
@@ -27,6 +28,7 @@ int main(int argc, char **argv)
         {"store_url", store_url_tests},
         {"sigv4", sigv4_tests},
         {"s3_address", s3_address_tests},
+        {"s3_credentials", s3_credentials_tests},
         {"s3_text", s3_text_tests},
         {"s3_xml", s3_xml_tests},
         {"s3_answer", s3_answer_tests},
