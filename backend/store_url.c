@@ -1,13 +1,16 @@
 /* store_url.c - from an address to a store: one row per scheme. Ours. */
 #include "backend/store_url.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SUPPORTED "file:///absolute/dir, file://relative/dir"
+#define SUPPORTED "file:///absolute/dir, file://relative/dir, s3://bucket/prefix"
 
 struct scheme {
     const char *prefix;
+    const char *names; /* what must follow it */
+    enum open_result (*check)(const char *rest, char error[STORE_ERROR_MAX]); /* NULL: anything */
     enum open_result (*open)(const char *rest, const struct store_url_options *options,
                              struct live_loop *loop, struct store **store,
                              char error[STORE_ERROR_MAX]);
@@ -21,8 +24,16 @@ static enum open_result open_file(const char *rest, const struct store_url_optio
                                 error);
 }
 
+static enum open_result open_s3(const char *rest, const struct store_url_options *options,
+                                struct live_loop *loop, struct store **store,
+                                char error[STORE_ERROR_MAX])
+{
+    return s3_store_open(rest, options == NULL ? NULL : &options->s3, loop, store, error);
+}
+
 static const struct scheme schemes[] = {
-    {"file://", open_file},
+    {"file://", "directory", NULL, open_file},
+    {"s3://", "bucket", s3_address_check, open_s3},
 };
 
 /* NULL: refused. *rest: what follows the scheme. */
@@ -34,10 +45,13 @@ static const struct scheme *find_scheme(const char *url, const char **rest,
         if (strncmp(url, schemes[i].prefix, bytes) != 0)
             continue;
         *rest = url + bytes;
-        if (**rest != '\0')
-            return &schemes[i];
-        snprintf(error, STORE_ERROR_MAX, "%s: names no directory; write " SUPPORTED, url);
-        return NULL;
+        if (**rest == '\0') {
+            snprintf(error, STORE_ERROR_MAX, "%s: names no %s; write " SUPPORTED, url,
+                     schemes[i].names);
+            return NULL;
+        }
+        bool good = schemes[i].check == NULL || schemes[i].check(*rest, error) == OPEN_OK;
+        return good ? &schemes[i] : NULL;
     }
     const char *separator = strstr(url, "://");
     if (separator == NULL)

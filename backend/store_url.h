@@ -1,5 +1,5 @@
-/* store_url.h - opens a store by its address: "file:///absolute/dir" or "file://relative/dir". What
- * follows "file://" is taken as it is: no host, no percent encoding. */
+/* store_url.h - opens a store by its address: "file:///absolute/dir", "file://relative/dir" or
+ * "s3://bucket/prefix". What follows the scheme is taken as it is: no host, no percent encoding. */
 #ifndef BACKEND_STORE_URL_H
 #define BACKEND_STORE_URL_H
 

@@ -11,8 +11,8 @@
 
 static void bad_addresses_are_named(void)
 {
-    static const char *const urls[] = {"",        "/tmp/x",   "file:/tmp/x", "s3://bucket/prefix",
-                                       "file://", "ftp://x/y"};
+    static const char *const urls[] = {"",        "/tmp/x", "file:/tmp/x", "s3:/bucket",
+                                       "file://", "s3://",  "ftp://x/y"};
     char error[STORE_ERROR_MAX];
     struct live_loop *loop = NULL;
     enum open_result result = live_loop_open(NULL, &loop, error);
@@ -27,6 +27,20 @@ static void bad_addresses_are_named(void)
     }
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "ftp://"));
     live_loop_close(loop);
+}
+
+static void bad_buckets_are_refused_without_opening(void)
+{
+    static const char *const urls[] = {"s3:///prefix", "s3://a", "s3://under_score..dots/x",
+                                       "s3://bucket//x"};
+    char error[STORE_ERROR_MAX];
+    for (size_t i = 0; i < HARNESS_COUNT(urls); i++) {
+        error[0] = '\0';
+        CU_ASSERT_EQUAL(store_url_check(urls[i], error), OPEN_BAD_INPUT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, "s3://"));
+    }
+    CU_ASSERT_EQUAL(store_url_check("s3://bucket/prefix", error), OPEN_OK);
+    CU_ASSERT_EQUAL(store_url_check("s3://bucket", error), OPEN_OK);
 }
 
 static void absolute_and_relative_directories_open(void)
@@ -71,7 +85,9 @@ static void the_readers_option_gets_through(void)
     live_loop_close(loop);
 }
 
-const struct harness_test store_url_tests[] = {HARNESS_TEST(bad_addresses_are_named),
-                                               HARNESS_TEST(absolute_and_relative_directories_open),
-                                               HARNESS_TEST(the_readers_option_gets_through),
-                                               {0}};
+const struct harness_test store_url_tests[] = {
+    HARNESS_TEST(bad_addresses_are_named),
+    HARNESS_TEST(bad_buckets_are_refused_without_opening),
+    HARNESS_TEST(absolute_and_relative_directories_open),
+    HARNESS_TEST(the_readers_option_gets_through),
+    {0}};
