@@ -20,9 +20,11 @@ extern const struct harness_test progress_tests[];
 extern const struct harness_test figure_tests[];
 extern const struct harness_test reproduce_tests[];
 extern const struct harness_test validate_tests[];
+extern const struct harness_test live_cost_tests[];
 extern const struct harness_test live_request_tests[];
 extern const struct harness_test live_tests[];
 extern const struct harness_test live_wrappers_tests[];
+extern const struct harness_test live_ranks_tests[];
 extern const struct harness_test inspect_tests[];
 
 static const struct harness_suite suites[] = {
@@ -45,9 +47,11 @@ static const struct harness_suite suites[] = {
     {"figure", figure_tests},
     {"reproduce", reproduce_tests},
     {"validate", validate_tests},
+    {"live_cost", live_cost_tests},
     {"live_request", live_request_tests},
     {"live", live_tests},
     {"live_wrappers", live_wrappers_tests},
+    {"live_ranks", live_ranks_tests},
     {"inspect", inspect_tests},
 };
 
