@@ -158,6 +158,8 @@ struct live_config {
     uint64_t workers;      /* live.workers: threads for blocking file work, a process */
     enum toggle shape;     /* live.shape: as slow as the store.* latencies */
     struct live_fault_config fault;
+    int64_t patience_ns; /* live.patience: how long ranks wait for each other */
+    int64_t lead_ns;     /* live.lead: from rank 0's word to the start of a run */
 };
 
 struct config {

@@ -298,6 +298,10 @@ static const struct option fixed_rows[] = {
      FIELD(live.fault.timeout_ns)},
     {"live.fault.late_max", UNIT_DURATION, 0, "10s", SECONDS(1e-3), HOUR, NULL,
      "how late, at most, a request lands that was given up", FIELD(live.fault.late_ns)},
+    {"live.patience", UNIT_DURATION, 0, "5min", SECONDS(0.1), 24 * HOUR, NULL,
+     "how long the ranks of a run on several nodes wait for each other", FIELD(live.patience_ns)},
+    {"live.lead", UNIT_DURATION, 0, "2s", SECONDS(0.1), HOUR, NULL,
+     "how long before the start of a run on several nodes its time is told", FIELD(live.lead_ns)},
 };
 
 #define FIXED_ROWS (sizeof(fixed_rows) / sizeof(fixed_rows[0]))
