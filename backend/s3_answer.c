@@ -26,6 +26,7 @@
     X(NOWHERE, DONE, FAILED, DONE, FAILED,                                                         \
       "it redirects and does not say where to; "                                                   \
       "set region and endpoint")                                                                   \
+    X(STUCK, DONE, FAILED, DONE, FAILED, NULL)                                                     \
     X(EXPIRED, REFRESH, FAILED, REFRESH, FAILED,                                                   \
       "the session token has expired; get new "                                                    \
       "credentials")                                                                               \
@@ -56,6 +57,9 @@
     X(TOO_BIG, DONE, FAILED, DONE, FAILED,                                                         \
       "the object is too large for the store or a proxy; "                                         \
       "make it smaller")                                                                           \
+    X(NESTED, DONE, FAILED, DONE, FAILED,                                                          \
+      "the store keeps keys as files, and one key is a folder of "                                 \
+      "another; use other keys")                                                                   \
     X(ENCODED, DONE, FAILED, DONE, FAILED,                                                         \
       "stored or sent compressed, which was not asked for; "                                       \
       "who wrote it?")                                                                             \
@@ -144,6 +148,10 @@ static const struct {
     {"StorageFull", MEANS_FULL},
     {"XMinioStorageFull", MEANS_FULL},
     {"EntityTooLarge", MEANS_TOO_BIG},
+    {"ObjectParentIsFile", MEANS_NESTED},
+    {"ExistingObjectIsDirectory", MEANS_NESTED},
+    {"XMinioParentIsObject", MEANS_NESTED},
+    {"XMinioObjectExistsAsDirectory", MEANS_NESTED},
 };
 
 /* Statuses without a code that is known; all others mean OTHER, above 500 UNSURE. */
@@ -222,12 +230,17 @@ static enum meaning fit(const struct reading *reading, enum meaning meaning)
 {
     const struct s3_answer *answer = reading->answer;
     bool malformed = strcmp(reading->error->code, "AuthorizationHeaderMalformed") == 0;
+    bool same_region = strcmp(reading->error->region, answer->region) == 0;
     if (meaning == MEANS_ABSENT && is_page(reading))
         return MEANS_NOT_S3;
     if (meaning == MEANS_ABSENT && answer->verb == STORE_DELETE)
         return MEANS_DONE;
     if (meaning == MEANS_ABSENT && answer->verb != STORE_GET)
         return MEANS_NO_BUCKET;
+    /* Signed for the region that it names: its endpoint is another, which it is not for a client to
+     * guess. */
+    if (meaning == MEANS_ELSEWHERE && same_region && (malformed || answer->status == 301))
+        return MEANS_STUCK;
     if (meaning == MEANS_ELSEWHERE && !has_target(reading))
         return malformed ? MEANS_OTHER : MEANS_NOWHERE;
     if (meaning == MEANS_UNSUPPORTED && is_create(answer))
@@ -436,6 +449,11 @@ static void advise(const struct reading *reading, enum meaning meaning, char adv
                  answer->bucket);
     else if (meaning == MEANS_ELSEWHERE)
         advise_elsewhere(reading, advice);
+    else if (meaning == MEANS_STUCK)
+        snprintf(advice, ADVICE_MAX,
+                 "the bucket is in region %s, for which this was signed; set --endpoint to that "
+                 "region's",
+                 error->region);
     else if (meaning == MEANS_UNSURE)
         snprintf(advice, ADVICE_MAX, "%s", writes ? "it may have been applied" : "try again later");
     else if (error->message[0] != '\0')
