@@ -285,11 +285,13 @@ static void list(const struct hostile_objects *objects, const struct hostile_req
     hostile_text_add(body, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ListBucketResult "
                            "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
                            "<EncodingType>url</EncodingType>");
+    if (token == HOSTILE_TOKEN_EMPTY)
+        listing.keys_max = 0;
     listing_fill(&listing, objects, body);
     hostile_text_add(body, "<KeyCount>%zu</KeyCount><MaxKeys>%zu</MaxKeys>", listing.count,
                      listing.keys_max);
-    const char *next = token == HOSTILE_TOKEN_REPEATED ? listing.first_key : listing.last_key;
-    bool truncated = listing.truncated || (token != HOSTILE_TOKEN_TRUE && listing.count > 0);
+    const char *next = token == HOSTILE_TOKEN_TRUE ? listing.last_key : listing.first_key;
+    bool truncated = listing.truncated || (token != HOSTILE_TOKEN_TRUE && next != NULL);
     hostile_text_add(body, "<IsTruncated>%s</IsTruncated>", truncated ? "true" : "false");
     if (truncated && token != HOSTILE_TOKEN_MISSING)
         add_token(body, next);

@@ -104,7 +104,8 @@ enum hostile_coding {
 enum hostile_token {
     HOSTILE_TOKEN_TRUE,
     HOSTILE_TOKEN_REPEATED, /* always truncated, always the same token */
-    HOSTILE_TOKEN_MISSING,  /* truncated, without saying where to go on */
+    HOSTILE_TOKEN_MISSING,  /* always truncated, without saying where to go on */
+    HOSTILE_TOKEN_EMPTY,    /* always truncated, always the same token, and never a key */
 };
 
 enum hostile_hold {
