@@ -103,7 +103,8 @@ static enum open_result read_file(int fd, const char *path, char **text, size_t 
     struct stat status;
     if (fstat(fd, &status) != 0)
         return refuse_file(path, errno, error);
-    if (!S_ISREG(status.st_mode) || status.st_size > CREDENTIALS_FILE_BYTES_MAX) {
+    bool device = S_ISCHR(status.st_mode); /* /dev/null: how people say "none"; of size 0 */
+    if (!(S_ISREG(status.st_mode) || device) || status.st_size > CREDENTIALS_FILE_BYTES_MAX) {
         snprintf(error, STORE_ERROR_MAX, "%.120s: %s", path,
                  S_ISREG(status.st_mode) ? "has more than 1 MiB: not a file of credentials"
                                          : "not a file");

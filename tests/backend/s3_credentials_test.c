@@ -311,6 +311,8 @@ static void files_that_cannot_be_used_are_named(void)
     snprintf(path, sizeof(path), "%s/.aws", home.path);
     setenv("AWS_SHARED_CREDENTIALS_FILE", path, 1);
     expect(NULL, OPEN_BAD_INPUT, "not a file");
+    setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null", 1);
+    expect(NULL, OPEN_FAILED, "switched off"); /* it says nothing, and is no mistake */
     setenv("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/huge", 1);
     home_write(&home, "huge", "");
     snprintf(path, sizeof(path), "%s/.aws/huge", home.path);
