@@ -61,6 +61,8 @@ static const struct row rows[] = {
     {CREATE, 409, "", "", DONE(BUSY), NULL},
     {CREATE, 409, "", ERROR("SomethingNew"), DONE(BUSY), NULL},
     {CREATE, 409, "", ERROR("InvalidBucketState"), DONE(FAILED), "409 InvalidBucketState|m s g"},
+    {CREATE, 409, "", ERROR("ObjectParentIsFile"), DONE(FAILED), "folder"},
+    {PUT, 409, "", ERROR("ExistingObjectIsDirectory"), DONE(FAILED), "folder"},
     {PUT, 409, "", ERROR("OperationAborted"), AGAIN(BUSY), NULL},
     {PUT, 412, "", ERROR("PreconditionFailed"), DONE(FAILED), "412 PreconditionFailed"},
     /* Row 5, 10: what may have been applied is read back; who is asked to slow down does. */
