@@ -93,6 +93,7 @@ void battery_longest_key(const struct store_battery *battery)
 void battery_key_below_a_key(const struct store_battery *battery)
 {
     static const char *const keys[] = {"nest/a", "nest/a/b", "nest/a/b/c", NULL};
+    static const char *const upper[] = {"nest/a", NULL};
     struct battery_listing listing = {
         .prefix = "nest/", .after = "", .keys_max = 10, .expected = keys};
     battery_put(battery, STORE_PUT_IF_ABSENT, keys[0], "upper", STORE_OK);
@@ -110,7 +111,7 @@ void battery_key_below_a_key(const struct store_battery *battery)
         battery_put(battery, STORE_PUT_IF_ABSENT, keys[1], "lower", STORE_FAILED);
         battery_put(battery, STORE_PUT, keys[1], "lower", STORE_FAILED);
         battery_get(battery, keys[0], "upper");
-        listing.expected = (const char *const[]){keys[0], NULL};
+        listing.expected = upper;
         break;
     }
     battery_list(battery, &listing);
