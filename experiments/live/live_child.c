@@ -94,12 +94,9 @@ void live_child_merge(struct live_child *child, struct recorder *recorder)
 
 struct live_counts live_child_counts(const struct live_child *child)
 {
-    return (struct live_counts){
-        .attempts = child->before.attempts + child->counts.attempts,
-        .won = child->before.won + child->counts.won,
-        .batches = child->before.batches + child->counts.batches,
-        .bytes = child->before.bytes + child->counts.bytes,
-    };
+    struct live_counts counts = child->before;
+    live_counts_add(&counts, &child->counts);
+    return counts;
 }
 
 void live_child_deinit(struct live_child *child)

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/driver.h"
-#include "experiments/live/live_session.h"
+#include "experiments/live/live_access.h"
 #include "experiments/live/live_wire.h"
 #include "experiments/trials/producer_config.h"
 #include "experiments/trials/recorder_config.h"
@@ -164,6 +165,27 @@ static void on_drain(struct timer *timer, void *context)
 
 /* ---- telling ---- */
 
+static void count_requests(struct live_producer *live)
+{
+    struct meter_counters counters = live_wrappers_counters(live->session.wrappers);
+    struct live_counts *counts = &live->counts;
+    counts->up_bytes = 0;
+    counts->down_bytes = 0;
+    for (int verb = 0; verb < STORE_VERB_COUNT; verb++) {
+        bool down = verb == STORE_GET || verb == STORE_LIST;
+        counts->requests[verb] = counters.submitted[verb];
+        *(down ? &counts->down_bytes : &counts->up_bytes) += counters.bytes[verb];
+    }
+}
+
+static uint64_t memory_peak_bytes(void)
+{
+    struct rusage usage;
+    int failed = getrusage(RUSAGE_SELF, &usage);
+    assert(failed == 0);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
 static void send_record(struct live_producer *live)
 {
     size_t size;
@@ -179,6 +201,7 @@ static void send_record(struct live_producer *live)
 static void on_progress(struct timer *timer, void *context)
 {
     struct live_producer *live = context;
+    count_requests(live);
     struct live_message message = {.kind = LIVE_PROGRESS, .counts = live->counts};
     live_wire_offer(live->options->fd, &message);
     int64_t now_ns = loop_now(loop_of(live));
@@ -189,7 +212,11 @@ static void on_progress(struct timer *timer, void *context)
 
 static int tell_end(struct live_producer *live)
 {
-    struct live_message message = {.kind = LIVE_ENDED, .end = live->end, .counts = live->counts};
+    count_requests(live);
+    struct live_message message = {.kind = LIVE_ENDED,
+                                   .end = live->end,
+                                   .counts = live->counts,
+                                   .memory_bytes = memory_peak_bytes()};
     if (live->driver != NULL) {
         const struct producer *producer = driver_producer(live->driver);
         for (uint32_t i = 0; i < producer->queue.count; i++) {
@@ -315,12 +342,8 @@ int live_producer_main(const struct live_producer_options *options)
         .answered = on_answered,
         .context = &live,
     };
-    struct live_session_options session = {
-        .access = DIRECTORY_WRITE,
-        .sync = config->live.sync == TOGGLE_ON ? DIRECTORY_SYNC : DIRECTORY_NO_SYNC,
-        .workers = (uint32_t)config->live.workers,
-        .wrappers = &wrappers,
-    };
+    struct live_session_options session = live_access_of(config);
+    session.wrappers = &wrappers;
     char error[STORE_ERROR_MAX];
     if (live_session_open(options->url, &session, &live.session, error) != OPEN_OK)
         return fail_to_open(options, error);

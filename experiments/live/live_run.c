@@ -32,7 +32,8 @@ struct live_supervisor {
     uint32_t resumed; /* children whose epoch is committed */
     uint32_t failed;  /* children that ended by a failure */
     bool started;
-    bool stopping; /* as asked, or after a failure */
+    bool stopping; /* as asked, after a failure, or at a cap */
+    bool capped;
     bool killed;
     int64_t start_ns;         /* of the run, in the producers' time */
     int64_t started_mono_ns;  /* the same instant, by progress_now_ns */
@@ -202,6 +203,8 @@ static void on_message(struct live_supervisor *live, struct live_child *child,
         child->counts = message->counts;
         child->ended_told = true;
         child->ended = message->end;
+        if (message->memory_bytes > live->report->memory_bytes)
+            live->report->memory_bytes = message->memory_bytes;
         child->sequence = message->sequence;
         child->offset = message->offset;
         if (message->end == LIVE_END_FENCED)
@@ -283,10 +286,7 @@ static struct live_counts total_counts(const struct live_supervisor *live)
     struct live_counts total = {0};
     for (uint32_t i = 0; i < live->count; i++) {
         struct live_counts counts = live_child_counts(&live->children[i]);
-        total.attempts += counts.attempts;
-        total.won += counts.won;
-        total.batches += counts.batches;
-        total.bytes += counts.bytes;
+        live_counts_add(&total, &counts);
     }
     return total;
 }
@@ -311,6 +311,33 @@ static void show(struct live_supervisor *live)
         .eta_s = live->started ? (left_s > 0 ? left_s : 0) + (double)options->later_ns / 1e9 : -1,
     };
     progress_show(&live->progress, &state);
+}
+
+static struct live_cost cost_of(const struct live_supervisor *live,
+                                const struct live_counts *counts)
+{
+    struct live_cost cost = {.up_bytes = counts->up_bytes, .down_bytes = counts->down_bytes};
+    memcpy(cost.requests, counts->requests, sizeof(cost.requests));
+    cost.dollars = live_cost_dollars(live->options->config, live->options->url, cost.requests);
+    return cost;
+}
+
+/* What the producers told last: a quarter of a second behind. */
+static void check_cap(struct live_supervisor *live)
+{
+    char text[LIVE_COST_TEXT_MAX];
+    if (live->stopping)
+        return;
+    struct live_counts total = total_counts(live);
+    struct live_cost cost = cost_of(live, &total);
+    live_cost_add(&cost, &live->options->before, 1);
+    if (!live_cost_exceeds(&cost, &live->options->cap, text))
+        return;
+    live->capped = true;
+    snprintf(live->report->text, sizeof(live->report->text),
+             "%s; raise it by --set to go on, or run less", text);
+    say(live, "stopping at a cap: the attempts in progress are decided first");
+    stop(live);
 }
 
 static void check_signals(struct live_supervisor *live)
@@ -381,6 +408,7 @@ static enum live_outcome conclude(struct live_supervisor *live, struct run_resul
     report->won = total.won;
     report->batches = total.batches;
     report->bytes = total.bytes;
+    report->cost = cost_of(live, &total);
     report->wall_s = (double)(progress_now_ns() - live->first_attempt_ns) / 1e9;
     uint32_t signals = live_signals_take(live->options->signals);
     if (signals > 0)
@@ -392,8 +420,11 @@ static enum live_outcome conclude(struct live_supervisor *live, struct run_resul
                      live->failed - 1);
         return LIVE_FAILED;
     }
+    if (live->capped)
+        return LIVE_CAPPED;
     recorder_results(live->recorder, results);
     run_results_add_metric(results, "restarts", "restarts", report->restarts);
+    run_results_add_metric(results, "producer_memory", "B", (double)report->memory_bytes);
     results->wall_s = report->wall_s;
     return LIVE_COMPLETE;
 }
@@ -421,6 +452,7 @@ enum live_outcome live_run(const struct live_run_options *options, struct run_re
             check_signals(&live);
             start_waiting(&live);
             check_hanging(&live);
+            check_cap(&live);
             show(&live);
         } while (wait_and_take(&live, fds));
     progress_clear(&live.progress);

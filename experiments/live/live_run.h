@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "experiments/config/config.h"
+#include "experiments/live/live_cost.h"
 #include "experiments/live/live_signals.h"
 #include "experiments/results/run_results.h"
 #include "experiments/trials/progress.h"
@@ -19,6 +20,8 @@ struct live_run_options {
     uint64_t seed;
     bool resumed;                 /* the prefix holds a chain already */
     struct live_signals *signals; /* open */
+    struct live_cap cap;          /* for `before` and this run together */
+    struct live_cost before;
     FILE *messages;
     /* Of the sweep, for the progress line. */
     size_t runs_done;
@@ -31,6 +34,7 @@ enum live_outcome {
     LIVE_FAILED,
     LIVE_INTERRUPTED, /* a signal; every producer ended cleanly */
     LIVE_KILLED,      /* a second signal */
+    LIVE_CAPPED,      /* a cap was passed; every producer ended cleanly */
 };
 
 struct live_report {
@@ -39,8 +43,10 @@ struct live_report {
     uint64_t batches;
     uint64_t bytes;
     uint32_t restarts;
+    uint64_t memory_bytes; /* the most that a producer's process had resident */
+    struct live_cost cost; /* of this run */
     double wall_s;
-    char text[LIVE_TEXT_MAX]; /* LIVE_FAILED: what failed and what to do */
+    char text[LIVE_TEXT_MAX]; /* LIVE_FAILED, LIVE_CAPPED: what it was, and what to do */
 };
 
 /* Blocks until all processes are gone. Must be called while the process has one thread. `results`

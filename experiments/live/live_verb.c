@@ -24,6 +24,8 @@ struct live_sweep {
     size_t task_count;
     size_t done; /* in the database */
     struct live_signals signals;
+    struct live_cap cap;
+    struct live_cost cost; /* of the runs that are over */
     char machine[RESULTS_MACHINE_MAX];
     char url[LIVE_URL_MAX]; /* of the latest run; empty before the first */
 };
@@ -37,7 +39,7 @@ static int check_arm(const struct live_sweep *sweep, const struct arm *arm)
     if (config->live.store[0] == '\0' && sweep->cli->resume == NULL)
         return cli_error(CLI_USAGE,
                          "%s: live.store is not set, so where to commit is unknown; give --store "
-                         "file://DIR, or set it in the file",
+                         "file://DIR or s3://BUCKET/PREFIX, or set it in the file",
                          sweep->cli->operands[0]);
     if (sweep->cli->resume == NULL && store_url_check(config->live.store, error) != OPEN_OK)
         return cli_error(CLI_USAGE, "arm %s: live.store: %s", arm->name, error);
@@ -188,6 +190,53 @@ static int plan(struct live_sweep *sweep)
     return CLI_DONE;
 }
 
+/* ---- what it will cost ---- */
+
+static uint64_t count_tasks(const struct live_sweep *sweep, const struct arm *arm)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < sweep->task_count; i++)
+        count += sweep->tasks[i].arm == arm;
+    return count;
+}
+
+/* Says what all runs are expected to ask of the store: an arm's first seed stands for all. */
+static int expect_cost(struct live_sweep *sweep)
+{
+    struct live_cost sum = {0};
+    bool scaled = false;
+    char text[LIVE_COST_TEXT_MAX];
+    for (size_t i = 0; i < sweep->experiment->arm_count; i++) {
+        const struct arm *arm = &sweep->experiment->arms[i];
+        const struct config *config = &arm->config;
+        const char *url = sweep->cli->resume != NULL ? sweep->cli->resume : config->live.store;
+        uint64_t count = count_tasks(sweep, arm);
+        struct live_cost cost;
+        if (count == 0)
+            continue;
+        switch (live_cost_estimate(config, url, config->seed, &cost, text)) {
+        case LIVE_ESTIMATE_WHOLE:
+            break;
+        case LIVE_ESTIMATE_SCALED:
+            scaled = true;
+            break;
+        case LIVE_ESTIMATE_UNKNOWN:
+            cli_error(CLI_DONE, "arm %s: what it will cost is not known: %s", arm->name, text);
+            break;
+        }
+        live_cost_add(&sum, &cost, count);
+    }
+    live_cost_print(&sum, text);
+    cli_error(CLI_DONE, "expected, by simulating %s of each arm: %s",
+              scaled ? "the start" : "one seed", text);
+    if (!live_cost_exceeds(&sum, &sweep->cap, text))
+        return CLI_DONE;
+    return cli_error(CLI_FAILED,
+                     "not started: %s; raise it by --set, or run less (--arm, --seeds, --set "
+                     "run.duration=...)",
+                     text);
+}
+
 /* ---- one run ---- */
 
 static int keep(struct live_sweep *sweep, const struct live_task *task, const char *started,
@@ -249,18 +298,21 @@ static int64_t later_ns(const struct live_sweep *sweep, size_t index)
     return sum_ns;
 }
 
+/* With the usual effect of signals: nothing is lost by one. */
 static int find_place(struct live_sweep *sweep, const struct live_task *task)
 {
     struct live_place_options options = {
         .experiment = sweep->experiment, .arm = task->arm, .seed = task->seed};
     char error[LIVE_PLACE_TEXT_MAX];
     enum open_result result;
+    live_signals_close(&sweep->signals);
     if (sweep->cli->resume != NULL) {
         snprintf(sweep->url, sizeof(sweep->url), "%s", sweep->cli->resume);
         result = live_place_resume(&options, sweep->url, error);
     } else {
         result = live_place_claim(&options, sweep->url, error);
     }
+    live_signals_open(&sweep->signals);
     if (result != OPEN_OK)
         return cli_error(result == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
     return CLI_DONE;
@@ -289,6 +341,8 @@ static int run_task(struct live_sweep *sweep, size_t index)
         .seed = task->seed,
         .resumed = sweep->cli->resume != NULL,
         .signals = &sweep->signals,
+        .cap = sweep->cap,
+        .before = sweep->cost,
         .messages = stderr,
         .runs_done = index,
         .runs_total = sweep->task_count,
@@ -307,6 +361,11 @@ static int run_task(struct live_sweep *sweep, size_t index)
         say_unfinished(sweep, &report, "failed");
         status = CLI_FAILED;
         break;
+    case LIVE_CAPPED:
+        cli_error(CLI_FAILED, "%s", report.text);
+        say_unfinished(sweep, &report, "stopped at a cap");
+        status = CLI_FAILED;
+        break;
     case LIVE_INTERRUPTED:
         say_unfinished(sweep, &report, "stopped as asked");
         status = CLI_FAILED;
@@ -316,6 +375,7 @@ static int run_task(struct live_sweep *sweep, size_t index)
         status = 130;
         break;
     }
+    live_cost_add(&sweep->cost, &report.cost, 1);
     run_results_deinit(&results);
     return status;
 }
@@ -360,7 +420,8 @@ static int run_all(struct live_sweep *sweep)
 
 static int run_live(const struct cli *cli, struct experiment *experiment)
 {
-    struct live_sweep sweep = {.cli = cli, .experiment = experiment};
+    struct live_sweep sweep = {
+        .cli = cli, .experiment = experiment, .cap = live_cap_of(experiment)};
     int status = cli->resume != NULL ? choose_resumed(cli, experiment) : CLI_DONE;
     if (status == CLI_DONE)
         status = check(&sweep);
@@ -368,6 +429,8 @@ static int run_live(const struct cli *cli, struct experiment *experiment)
         status = plan(&sweep);
     if (status == CLI_DONE && sweep.task_count == 0)
         fprintf(stderr, "all runs are in %s already\n", cli->db);
+    else if (status == CLI_DONE)
+        status = expect_cost(&sweep);
     if (status == CLI_DONE)
         status = run_all(&sweep);
     free(sweep.tasks);
@@ -381,12 +444,14 @@ int live_main(int argc, char **argv)
             "usage: lakestream live CONFIG [FLAGS]\n\n"
             "Runs every arm and seed of the experiment in CONFIG for real, one after the other:\n"
             "each producer is a process that makes bytes, uploads them and commits to the store\n"
-            "live.store, for run.duration of real time. Every run gets a folder of its own there.\n"
+            "live.store, for run.duration of real time. Every run gets a prefix of its own there.\n"
+            "What it is expected to ask of the store, and to cost, is said first; above the caps\n"
+            "(live.cap_dollars, live.cap_bytes, live.cap_requests) it does not start, or stops.\n"
             "The results go into the same database as simulated ones. Ctrl-C ends a run cleanly;\n"
             "its chain stays valid and can be gone on with by --resume, which takes the arm and\n"
             "the seed from that run.",
         .flags = CLI_SET | CLI_SEEDS | CLI_DB | CLI_JSON | CLI_PRINT_CONFIG | CLI_ARM | CLI_STORE |
-                 CLI_RESUME | CLI_MISSING,
+                 CLI_RESUME | CLI_MISSING | CLI_S3,
         .operand = "CONFIG",
         .operands_min = 1,
         .operands_max = 1,

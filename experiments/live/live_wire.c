@@ -75,6 +75,18 @@ enum live_receive live_wire_receive(int fd, struct live_message *message)
     return LIVE_RECEIVED;
 }
 
+void live_counts_add(struct live_counts *sum, const struct live_counts *part)
+{
+    sum->attempts += part->attempts;
+    sum->won += part->won;
+    sum->batches += part->batches;
+    sum->bytes += part->bytes;
+    for (int verb = 0; verb < STORE_VERB_COUNT; verb++)
+        sum->requests[verb] += part->requests[verb];
+    sum->up_bytes += part->up_bytes;
+    sum->down_bytes += part->down_bytes;
+}
+
 void live_message_text(struct live_message *message, const char *text)
 {
     size_t length = strnlen(text, LIVE_PAYLOAD_MAX - 1);

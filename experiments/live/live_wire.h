@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "core/base.h"
+#include "core/store.h"
 
 #define LIVE_PAYLOAD_MAX 16384
 
@@ -18,7 +18,7 @@ enum live_message_kind {
     LIVE_RESUMED,  /* epoch, sequence, offset: where the stream goes on */
     LIVE_PROGRESS, /* counts */
     LIVE_RECORD,   /* payload: a part of the serialized recorder, which replaces the one before */
-    LIVE_ENDED,    /* end, counts, sequence, offset; payload: why */
+    LIVE_ENDED,    /* end, counts, sequence, offset, memory_bytes; payload: why */
 };
 
 /* How a producer's process came to its end. */
@@ -36,6 +36,10 @@ struct live_counts {
     uint64_t won;
     uint64_t batches;
     uint64_t bytes; /* committed */
+    /* Asked of the store, whatever came of it. */
+    uint64_t requests[STORE_VERB_COUNT];
+    uint64_t up_bytes;
+    uint64_t down_bytes;
 };
 
 struct live_message {
@@ -45,8 +49,9 @@ struct live_message {
     struct live_counts counts;
     uint32_t epoch;
     uint32_t payload_bytes;
-    uint64_t sequence; /* last committed */
-    uint64_t offset;   /* of the stream, committed */
+    uint64_t sequence;     /* last committed */
+    uint64_t offset;       /* of the stream, committed */
+    uint64_t memory_bytes; /* ENDED: the most that was resident */
     uint64_t record_bytes;
     uint64_t record_offset;
     uint8_t payload[LIVE_PAYLOAD_MAX];
@@ -68,6 +73,8 @@ void live_wire_offer(int fd, const struct live_message *message);
 bool live_wire_send_record(int fd, const uint8_t *bytes, size_t size);
 /* Never blocks. A text in the payload ends with NUL. */
 MUST_USE enum live_receive live_wire_receive(int fd, struct live_message *message);
+/* Adds all of them. */
+void live_counts_add(struct live_counts *sum, const struct live_counts *part);
 /* Puts a text into the payload. */
 void live_message_text(struct live_message *message, const char *text);
 
