@@ -14,8 +14,8 @@
 #define DIGEST_BYTES 32
 #define SECRET_MAX 512 /* bytes with the NUL */
 #define ALGORITHM "AWS4-HMAC-SHA256"
-#define SCOPE_END "/aws4_request"
-#define SCOPE_MAX (9 + SIGV4_REGION_MAX + 1 + SIGV4_SERVICE_MAX + sizeof(SCOPE_END))
+#define SCOPE_END "aws4_request"
+#define SCOPE_MAX (9 + SIGV4_REGION_MAX + 1 + SIGV4_SERVICE_MAX + 1 + sizeof(SCOPE_END))
 
 /* Looked up once: OpenSSL searches its providers each time that it is asked by name. They live
  * until the process ends. */
@@ -190,7 +190,7 @@ static void key_derive(struct sigv4_key *key, const char *secret)
     mac_compute(key->mac, first, line.used, key->day, step);
     mac_compute(key->mac, step, sizeof(step), key->region, next);
     mac_compute(key->mac, next, sizeof(next), key->service, step);
-    mac_compute(key->mac, step, sizeof(step), SCOPE_END + 1, next);
+    mac_compute(key->mac, step, sizeof(step), SCOPE_END, next);
     int done = EVP_MAC_init(key->mac, next, sizeof(next), NULL);
     assert(done == 1);
     OPENSSL_cleanse(first, sizeof(first));
@@ -303,7 +303,7 @@ void sigv4_sign(struct sigv4_key *key, const char *access_key, const char *secre
     key_set(key, secret_key, region, request);
 
     struct line line = {.text = scope, .capacity = sizeof(scope)};
-    const char *const parts[] = {key->day, "/", key->region, "/", key->service, SCOPE_END};
+    const char *const parts[] = {key->day, "/", key->region, "/", key->service, "/", SCOPE_END};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         line_add(&line, parts[i]);
     line = (struct line){.text = names, .capacity = sizeof(names)};
