@@ -237,6 +237,23 @@ static void write_answers(void)
     }
 }
 
+/* The first byte: the config file or not, and which profile. */
+static void write_credentials(void)
+{
+    write_text("credentials", "shared",
+               "\x02# keys\n[default]\naws_access_key_id = AKID\n\n[x] ; mine\n"
+               "aws_access_key_id=AKID\naws_secret_access_key = se/cr+et= # new\n"
+               "aws_session_token = token\n");
+    write_text("credentials", "config",
+               "\x05\xef\xbb\xbf[default]\r\nregion = eu-west-3\r\ns3 =\r\n  retries = 5\r\n"
+               "[profile \"a b\"]\r\nendpoint_url = http://h:1\r\naws_access_key_id = AKID\r\n"
+               "aws_secret_access_key = secret\r\n");
+    write_text("credentials", "twice", "\x02[x]\naws_access_key_id = A\n[y]\n[x]\n");
+    write_text("credentials", "role", "\x03[profile x]\nrole_arn = arn:aws:iam::1:role/r\n");
+    write_text("credentials", "goes-on", "\x02[x]\naws_secret_access_key = secret\n  secret\n");
+    write_text("credentials", "half", "\x02[x]\naws_secret_access_key = \"secret\"\nx y\n");
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -256,5 +273,6 @@ int main(int argc, char **argv)
     write_messages();
     write_files();
     write_answers();
+    write_credentials();
     return EXIT_SUCCESS;
 }

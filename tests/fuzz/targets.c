@@ -17,6 +17,7 @@
     X(inspect, "inspecting a chain that anybody wrote")                                            \
     X(reported, "reading the paper's numbers")                                                     \
     X(paper, "rewriting what stands between markers")                                              \
+    X(credentials, "shared credentials and config files, and what an error says of them")          \
     X(s3_xml, "errors and listings as an S3 server sends them")                                    \
     X(s3_headers, "header lines of an answer, and what the answer means")
 
