@@ -50,6 +50,10 @@
 #define CLI_APPEND (UINT64_C(1) << 29)
 #define CLI_YES (UINT64_C(1) << 30)
 #define CLI_FORCE (UINT64_C(1) << 31)
+#define CLI_ROUNDS (UINT64_C(1) << 32)
+#define CLI_RANK (UINT64_C(1) << 33)
+#define CLI_RANKS (UINT64_C(1) << 34)
+#define CLI_TOKEN (UINT64_C(1) << 35)
 
 /* How an s3:// address is reached (cli_store.h). */
 #define CLI_S3 (CLI_ENDPOINT | CLI_REGION | CLI_PROFILE | CLI_CA_FILE | CLI_STYLE | CLI_UNSIGNED)
@@ -100,6 +104,10 @@ struct cli {
     bool append;
     bool yes;
     bool force;
+    const char *rank; /* NULL, 0, NULL: not given (live_ranks.h) */
+    uint64_t ranks;
+    const char *token;
+    uint64_t rounds; /* 0: not asked for */
     char **operands;
     int operand_count;
 

@@ -23,6 +23,8 @@ static const struct verb verbs[] = {
      reproduce_main},
     {"validate", "", "hold the simulator against a public measurement of contention",
      validate_main},
+    {"probe", "STORE", "try whether a store is fit for live runs: races, ranges, listings, keys",
+     probe_main},
     {"inspect", "STORE", "show the chain of a run: versions, authors, offsets, problems",
      inspect_main},
     {"query", "", "read the results database", query_main},

@@ -7,6 +7,7 @@ int list_main(int argc, char **argv);
 int sim_main(int argc, char **argv);
 int live_main(int argc, char **argv);
 int reproduce_main(int argc, char **argv);
+int probe_main(int argc, char **argv);
 int inspect_main(int argc, char **argv);
 int swarm_main(int argc, char **argv);
 int validate_main(int argc, char **argv);
