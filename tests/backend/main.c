@@ -15,6 +15,10 @@ extern const struct harness_test s3_text_tests[];
 extern const struct harness_test s3_xml_tests[];
 extern const struct harness_test s3_answer_tests[];
 extern const struct harness_test hostile_server_tests[];
+extern const struct harness_test s3_pace_tests[];
+extern const struct harness_test s3_client_tests[];
+extern const struct harness_test s3_cases_chain_tests[];
+extern const struct harness_test s3_cases_creates_tests[];
 
 int main(int argc, char **argv)
 {
@@ -33,6 +37,10 @@ int main(int argc, char **argv)
         {"s3_xml", s3_xml_tests},
         {"s3_answer", s3_answer_tests},
         {"hostile_server", hostile_server_tests},
+        {"s3_pace", s3_pace_tests},
+        {"s3_client", s3_client_tests},
+        {"s3_cases_chain", s3_cases_chain_tests},
+        {"s3_cases_creates", s3_cases_creates_tests},
     };
     return harness_main(argc, argv, suites, HARNESS_COUNT(suites));
 }
