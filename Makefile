@@ -80,7 +80,8 @@ TEST_SUPPORT := $(BUILD)/libtest-support.a
 
 # ---- what a person asks for --------------------------------------------------------------------
 
-.PHONY: kills help deps build test reproduce bench install lint format assumed clean FORCE
+.PHONY: kills help deps deps-servers servers build test reproduce bench install lint format assumed
+.PHONY: clean FORCE
 .PHONY: fuzz corpus soak build-fuzz-program test-fuzz
 .PHONY: model swarm check-build $(LAYERS) $(LAYERS:%=test-%)
 
@@ -92,13 +93,20 @@ help: ## List the targets
 deps: ## Install the Debian packages that are missing
 	@tools/deps.sh
 
+deps-servers: ## The same, and those of the S3 servers that make test starts
+	@tools/deps.sh servers
+
+servers: ## Build the test server that no package has, once per user (tests/servers/)
+	@tests/servers/versitygw.sh build || true
+
 build: $(PROGRAM) ## Build the program, build/lakestream
 
-test: deps ## Install what is missing, build, run lint and all tests
-	@$(MAKE) check-build
+test: deps-servers ## Install what is missing, build, run lint and all tests
+	@$(MAKE) check-build servers
 	@tools/run_tests.sh tools/lint.sh tests/lint/run.sh 'tests/core_symbols.sh $(BUILD)' \
 		'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' \
-		'tests/planted/run.sh $(BUILD)' 'tests/live/kills.sh $(PROGRAM) 16' $(TEST_PROGRAMS)
+		'tests/planted/run.sh $(BUILD)' 'tests/live/kills.sh $(PROGRAM) 16' \
+		'tests/s3/run.sh $(BUILD)' $(TEST_PROGRAMS)
 
 reproduce: deps ## Install what is missing, build, simulate, draw (FIGURES='...' for some)
 	@$(MAKE) build
