@@ -21,6 +21,8 @@ static const struct verb verbs[] = {
     {"live", "CONFIG", "run an experiment for real: processes, bytes and time", live_main},
     {"reproduce", "[FIGURE...]", "simulate and draw the figures, rewrite PAPER_REPRO.md",
      reproduce_main},
+    {"calibrate", "STORE", "measure a store's latencies into a profile for the simulator",
+     calibrate_main},
     {"validate", "", "hold the simulator against a public measurement of contention",
      validate_main},
     {"probe", "STORE", "try whether a store is fit for live runs: races, ranges, listings, keys",

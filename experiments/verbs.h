@@ -10,6 +10,7 @@ int reproduce_main(int argc, char **argv);
 int probe_main(int argc, char **argv);
 int inspect_main(int argc, char **argv);
 int swarm_main(int argc, char **argv);
+int calibrate_main(int argc, char **argv);
 int validate_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
 

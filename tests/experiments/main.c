@@ -23,6 +23,7 @@ extern const struct harness_test validate_tests[];
 extern const struct harness_test live_cost_tests[];
 extern const struct harness_test live_request_tests[];
 extern const struct harness_test live_run_tests[];
+extern const struct harness_test calibrate_tests[];
 extern const struct harness_test live_tests[];
 extern const struct harness_test live_wrappers_tests[];
 extern const struct harness_test live_ranks_tests[];
@@ -51,6 +52,7 @@ static const struct harness_suite suites[] = {
     {"live_cost", live_cost_tests},
     {"live_request", live_request_tests},
     {"live_run", live_run_tests},
+    {"calibrate", calibrate_tests},
     {"live", live_tests},
     {"live_wrappers", live_wrappers_tests},
     {"live_ranks", live_ranks_tests},

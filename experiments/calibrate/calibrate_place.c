@@ -1,0 +1,135 @@
+/* calibrate_place.c - see calibrate_place.h. Ours. */
+#include "experiments/calibrate/calibrate_place.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define AT_ONCE 16
+#define TRIES_MAX 8 /* pages that are met again although each of their keys was deleted */
+#define FILE_SCHEME "file://"
+#define OPEN_FOLDERS 16
+
+bool calibrate_place_choose(const char *store, char url[LIVE_URL_MAX])
+{
+    uint8_t bytes[8];
+    size_t length = strlen(store);
+    ssize_t drawn = getrandom(bytes, sizeof(bytes), 0);
+    assert(drawn == (ssize_t)sizeof(bytes));
+    if (length + 32 > LIVE_URL_MAX)
+        return false;
+    int used = snprintf(url, LIVE_URL_MAX, "%s%scalibrate-", store,
+                        length > 0 && store[length - 1] == '/' ? "" : "/");
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        used += snprintf(url + used, LIVE_URL_MAX - (size_t)used, "%02x", bytes[i]);
+    return true;
+}
+
+/* One page of keys, so many deletions at once. */
+struct cleaning {
+    struct live_session session;
+    struct store_op list;
+    struct store_op deletes[AT_ONCE];
+    size_t next; /* of the page */
+    uint32_t running;
+    uint64_t deleted;
+    char *error;
+    bool failed;
+};
+
+static void delete_next(struct cleaning *cleaning, struct store_op *op)
+{
+    if (cleaning->failed || cleaning->next == cleaning->list.page.count) {
+        if (cleaning->running == 0)
+            live_loop_stop(cleaning->session.loop);
+        return;
+    }
+    op->verb = STORE_DELETE;
+    snprintf(op->key, sizeof(op->key), "%s", list_page_key(&cleaning->list.page, cleaning->next++));
+    cleaning->running++;
+    store_submit(cleaning->session.bytes, op);
+}
+
+static void deleted(struct store_op *op, void *context)
+{
+    struct cleaning *cleaning = context;
+    cleaning->running--;
+    if (op->outcome == STORE_OK || op->outcome == STORE_NOT_FOUND) {
+        cleaning->deleted++;
+    } else if (op->outcome == STORE_FAILED) {
+        cleaning->failed = true;
+        snprintf(cleaning->error, CALIBRATE_ERROR_MAX, "%s", live_session_error(op));
+    }
+    store_op_release(op);
+    delete_next(cleaning, op);
+}
+
+static void delete_page(struct cleaning *cleaning)
+{
+    cleaning->next = 0;
+    for (size_t i = 0; i < AT_ONCE; i++)
+        if (cleaning->next < cleaning->list.page.count)
+            delete_next(cleaning, &cleaning->deletes[i]);
+    loop_run(live_session_loop(&cleaning->session), TIME_NEVER);
+}
+
+static bool empty(struct cleaning *cleaning)
+{
+    struct store_op *list = &cleaning->list;
+    int tries = 0;
+    while (!cleaning->failed) {
+        list->verb = STORE_LIST;
+        list->list_keys_max = STORE_LIST_KEYS_MAX;
+        live_session_do(&cleaning->session, cleaning->session.bytes, list);
+        if (list->outcome == STORE_OK && list->page.count == 0)
+            return true;
+        uint64_t before = cleaning->deleted;
+        if (list->outcome == STORE_OK)
+            delete_page(cleaning);
+        tries = cleaning->deleted > before ? 0 : tries + 1;
+        if (!cleaning->failed && (list->outcome == STORE_FAILED || tries == TRIES_MAX)) {
+            cleaning->failed = true;
+            snprintf(cleaning->error, CALIBRATE_ERROR_MAX, "%s", live_session_error(list));
+        }
+        store_op_release(list);
+    }
+    return false;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+    (void)status;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
+bool calibrate_place_clean(const char *url, const struct live_session_options *options,
+                           uint64_t *deleted_count, char error[CALIBRATE_ERROR_MAX])
+{
+    struct cleaning *cleaning = calloc(1, sizeof(*cleaning));
+    assert(cleaning != NULL);
+    cleaning->error = error;
+    *deleted_count = 0;
+    bool clean = live_session_open(url, options, &cleaning->session, error) == OPEN_OK;
+    if (clean) {
+        store_op_init(&cleaning->list);
+        for (size_t i = 0; i < AT_ONCE; i++) {
+            store_op_init(&cleaning->deletes[i]);
+            cleaning->deletes[i].done = deleted;
+            cleaning->deletes[i].context = cleaning;
+        }
+        clean = empty(cleaning);
+        *deleted_count = cleaning->deleted;
+        live_session_close(&cleaning->session);
+        store_op_deinit(&cleaning->list);
+        for (size_t i = 0; i < AT_ONCE; i++)
+            store_op_deinit(&cleaning->deletes[i]);
+    }
+    free(cleaning);
+    if (clean && strncmp(url, FILE_SCHEME, strlen(FILE_SCHEME)) == 0)
+        (void)nftw(url + strlen(FILE_SCHEME), remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    return clean;
+}
