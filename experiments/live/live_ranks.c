@@ -108,6 +108,26 @@ bool live_ranks_find(const struct live_ranks_flags *flags, struct live_ranks *ra
     return count == 1 || take_token(flags->token, ranks->token, text);
 }
 
+bool live_ranks_fit(const struct live_ranks *ranks, uint64_t producers,
+                    char text[LIVE_RANKS_TEXT_MAX])
+{
+    uint64_t share = (producers + ranks->count - 1) / ranks->count;
+    if (producers >= ranks->count && share <= LIVE_PRODUCERS_MAX)
+        return true;
+    if (share > LIVE_PRODUCERS_MAX)
+        snprintf(text, LIVE_RANKS_TEXT_MAX,
+                 "workload.producers is %llu; one machine runs at most %d processes live, and %u "
+                 "rank%s started",
+                 (unsigned long long)producers, LIVE_PRODUCERS_MAX, ranks->count,
+                 ranks->count == 1 ? " was" : "s were");
+    else
+        snprintf(text, LIVE_RANKS_TEXT_MAX,
+                 "workload.producers is %llu, but %u ranks were started, and each is to have one "
+                 "at least: start fewer, or raise it",
+                 (unsigned long long)producers, ranks->count);
+    return false;
+}
+
 void live_ranks_share(const struct live_ranks *ranks, uint32_t producers, uint32_t *first,
                       uint32_t *count)
 {

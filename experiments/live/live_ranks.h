@@ -8,6 +8,7 @@
 #include "core/base.h"
 
 #define LIVE_RANKS_MAX 4096
+#define LIVE_PRODUCERS_MAX 4096 /* of one rank */
 #define LIVE_TOKEN_MAX 64
 #define LIVE_RANKS_TEXT_MAX 256
 
@@ -29,6 +30,11 @@ struct live_ranks_flags {
  * is missing or contradicts, and what to do. */
 MUST_USE bool live_ranks_find(const struct live_ranks_flags *flags, struct live_ranks *ranks,
                               char text[LIVE_RANKS_TEXT_MAX]);
+
+/* Whether every rank has a producer, and none more than fit on one machine. False: the text says
+ * what to change. */
+MUST_USE bool live_ranks_fit(const struct live_ranks *ranks, uint64_t producers,
+                             char text[LIVE_RANKS_TEXT_MAX]);
 
 /* This rank's producers: *count of them, from *first on. Shares differ by one at most. */
 void live_ranks_share(const struct live_ranks *ranks, uint32_t producers, uint32_t *first,

@@ -139,11 +139,29 @@ static void say_processes(struct live_supervisor *live)
     for (uint32_t i = 0; i < live->count && i < PIDS_SHOWN; i++)
         used +=
             (size_t)snprintf(pids + used, sizeof(pids) - used, " %d", (int)live->children[i].pid);
-    say(live, "producers 0-%u: pids%s%s; their parent is %d", live->count - 1, pids,
-        live->count > PIDS_SHOWN ? " ..." : "", (int)getpid());
+    say(live, "producers %u-%u: pids%s%s; their parent is %d", live->children[0].producer,
+        live->children[live->count - 1].producer, pids, live->count > PIDS_SHOWN ? " ..." : "",
+        (int)getpid());
 }
 
-/* The barrier: the run starts when the last producer is ready, at that producer's now. */
+/* The barrier of all ranks: blocks. False: the run does not start. */
+static bool pass_group(struct live_supervisor *live, int64_t *start_ns, int64_t *wait_ns)
+{
+    char text[LIVE_GROUP_TEXT_MAX];
+    switch (live_group_start(live->options->group, start_ns, wait_ns, text)) {
+    case LIVE_GROUP_DONE:
+        return true;
+    case LIVE_GROUP_FAILED:
+        fail(live, "%s", text);
+        return false;
+    case LIVE_GROUP_ASKED:
+        break; /* seen by check_signals, too */
+    }
+    return false;
+}
+
+/* The barrier: the run starts when the last producer is ready, at that producer's now; or, with
+ * other ranks, when rank 0 says. */
 static void on_ready(struct live_supervisor *live, struct live_child *child, int64_t now_ns)
 {
     child->state = LIVE_CHILD_READY;
@@ -157,11 +175,15 @@ static void on_ready(struct live_supervisor *live, struct live_child *child, int
         if (live->children[i].state != LIVE_CHILD_READY)
             return;
     const struct config *config = live->options->config;
+    int64_t start_ns = now_ns;
+    int64_t wait_ns = 0;
+    if (live->options->group != NULL && !pass_group(live, &start_ns, &wait_ns))
+        return;
     live->started = true;
-    live->start_ns = now_ns;
-    live->started_mono_ns = progress_now_ns();
+    live->start_ns = start_ns;
+    live->started_mono_ns = progress_now_ns() + wait_ns;
     live->kill_at_ns = live->started_mono_ns + config->run.duration_ns + KILL_AFTER_NS;
-    live->recorder = recorder_of(config, now_ns);
+    live->recorder = recorder_of(config, start_ns);
     say_processes(live);
     for (uint32_t i = 0; i < live->count; i++)
         tell_start(live, &live->children[i]);
@@ -329,8 +351,12 @@ static void check_cap(struct live_supervisor *live)
     if (live->stopping)
         return;
     struct live_counts total = total_counts(live);
-    struct live_cost cost = cost_of(live, &total);
-    live_cost_add(&cost, &live->options->before, 1);
+    struct live_cost own = cost_of(live, &total);
+    struct live_cost cost = {0};
+    live_cost_add(&own, &live->options->before, 1);
+    /* Other ranks are taken to ask for as much. */
+    live_cost_add(&cost, &own,
+                  live->options->group != NULL ? live->options->group->ranks.count : 1);
     if (!live_cost_exceeds(&cost, &live->options->cap, text))
         return;
     live->capped = true;
@@ -400,33 +426,100 @@ static bool raise_descriptors(struct live_supervisor *live)
     return false;
 }
 
+/* Of this rank. */
+static enum live_outcome own_outcome(struct live_supervisor *live)
+{
+    struct live_report *report = live->report;
+    if (live_signals_take(live->options->signals) > 0)
+        return live->killed ? LIVE_KILLED : LIVE_INTERRUPTED;
+    if (live->failed == 0)
+        return live->capped ? LIVE_CAPPED : LIVE_COMPLETE;
+    size_t used = strlen(report->text);
+    if (live->failed > 1 && used < sizeof(report->text))
+        snprintf(report->text + used, sizeof(report->text) - used, " (and %u more failed)",
+                 live->failed - 1);
+    return LIVE_FAILED;
+}
+
+/* Rank 0: what the others did is added. */
+static enum live_outcome gather(struct live_supervisor *live, struct live_counts *total,
+                                struct run_results *results)
+{
+    struct live_group_sum sum = {.recorder = live->recorder};
+    char text[LIVE_GROUP_TEXT_MAX];
+    enum live_group_end end = live_group_gather(live->options->group, &sum, text);
+    live_counts_add(total, &sum.counts);
+    live->report->restarts += sum.restarts;
+    if (end == LIVE_GROUP_ASKED)
+        return LIVE_INTERRUPTED;
+    if (end == LIVE_GROUP_FAILED) {
+        snprintf(live->report->text, sizeof(live->report->text), "%s", text);
+        return LIVE_FAILED;
+    }
+    run_results_add_metric(results, "ranks", "1", live->options->group->ranks.count);
+    run_results_add_metric(results, "clock_skew_max_s", "s", sum.skew_s);
+    run_results_add_metric(results, "clock_skew_error_s", "s", sum.skew_bound_s);
+    return LIVE_COMPLETE;
+}
+
+/* The others: rank 0 learns what was done here. */
+static enum live_outcome tell(struct live_supervisor *live, const struct live_counts *total,
+                              enum live_outcome outcome)
+{
+    struct live_report *report = live->report;
+    bool stopped = outcome == LIVE_INTERRUPTED || outcome == LIVE_KILLED;
+    char text[LIVE_GROUP_TEXT_MAX];
+    struct live_group_result result = {
+        .failure = stopped ? "it was stopped by a signal" : report->text,
+        .counts = *total,
+        .restarts = report->restarts,
+        .recorder = live->recorder,
+    };
+    if (live_group_tell(live->options->group, &result, text) == LIVE_GROUP_DONE ||
+        outcome != LIVE_COMPLETE)
+        return outcome;
+    snprintf(report->text, sizeof(report->text), "%s", text);
+    return LIVE_FAILED;
+}
+
 static enum live_outcome conclude(struct live_supervisor *live, struct run_results *results)
 {
     struct live_report *report = live->report;
+    const struct live_group *group = live->options->group;
     struct live_counts total = total_counts(live);
+    enum live_outcome outcome = own_outcome(live);
+    report->wall_s = (double)(progress_now_ns() - live->first_attempt_ns) / 1e9;
+    if (group != NULL && group->ranks.rank > 0)
+        outcome = tell(live, &total, outcome);
+    else if (group != NULL && outcome == LIVE_COMPLETE)
+        outcome = gather(live, &total, results);
     report->attempts = total.attempts;
     report->won = total.won;
     report->batches = total.batches;
     report->bytes = total.bytes;
     report->cost = cost_of(live, &total);
-    report->wall_s = (double)(progress_now_ns() - live->first_attempt_ns) / 1e9;
-    uint32_t signals = live_signals_take(live->options->signals);
-    if (signals > 0)
-        return live->killed ? LIVE_KILLED : LIVE_INTERRUPTED;
-    if (live->failed > 0) {
-        size_t used = strlen(report->text);
-        if (live->failed > 1 && used < sizeof(report->text))
-            snprintf(report->text + used, sizeof(report->text) - used, " (and %u more failed)",
-                     live->failed - 1);
-        return LIVE_FAILED;
-    }
-    if (live->capped)
-        return LIVE_CAPPED;
+    if (outcome != LIVE_COMPLETE)
+        return outcome;
     recorder_results(live->recorder, results);
     run_results_add_metric(results, "restarts", "restarts", report->restarts);
     run_results_add_metric(results, "producer_memory", "B", (double)report->memory_bytes);
     results->wall_s = report->wall_s;
     return LIVE_COMPLETE;
+}
+
+/* The producers that are this process's. */
+static void take_share(struct live_supervisor *live)
+{
+    const struct live_ranks alone = {.count = 1};
+    const struct live_group *group = live->options->group;
+    uint32_t producers = (uint32_t)live->options->config->workload.producers;
+    uint32_t first;
+    live_ranks_share(group != NULL ? &group->ranks : &alone, producers, &first, &live->count);
+    assert(live->count > 0 && live->count <= LIVE_PRODUCERS_MAX);
+    live->children = calloc(live->count, sizeof(*live->children));
+    assert(live->children != NULL);
+    for (uint32_t i = 0; i < live->count; i++)
+        live->children[i] = (struct live_child){.producer = first + i, .fd = -1};
 }
 
 enum live_outcome live_run(const struct live_run_options *options, struct run_results *results,
@@ -435,18 +528,14 @@ enum live_outcome live_run(const struct live_run_options *options, struct run_re
     struct live_supervisor live = {
         .options = options,
         .report = report,
-        .count = (uint32_t)options->config->workload.producers,
         .kill_at_ns = TIME_NEVER,
         .first_attempt_ns = progress_now_ns(),
     };
-    assert(live.count > 0 && live.count <= LIVE_PRODUCERS_MAX);
     *report = (struct live_report){0};
     live.progress = progress_make(options->messages, live.label);
-    live.children = calloc(live.count, sizeof(*live.children));
+    take_share(&live);
     struct pollfd *fds = calloc(1 + live.count, sizeof(*fds));
-    assert(live.children != NULL && fds != NULL);
-    for (uint32_t i = 0; i < live.count; i++)
-        live.children[i] = (struct live_child){.producer = i, .fd = -1};
+    assert(fds != NULL);
     if (raise_descriptors(&live))
         do {
             check_signals(&live);

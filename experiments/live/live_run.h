@@ -6,11 +6,11 @@
 
 #include "experiments/config/config.h"
 #include "experiments/live/live_cost.h"
+#include "experiments/live/live_group.h"
 #include "experiments/live/live_signals.h"
 #include "experiments/results/run_results.h"
 #include "experiments/trials/progress.h"
 
-#define LIVE_PRODUCERS_MAX 4096
 #define LIVE_TEXT_MAX 768
 
 struct live_run_options {
@@ -22,6 +22,7 @@ struct live_run_options {
     struct live_signals *signals; /* open */
     struct live_cap cap;          /* for `before` and this run together */
     struct live_cost before;
+    struct live_group *group; /* the ranks that share this run's producers; NULL: alone */
     FILE *messages;
     /* Of the sweep, for the progress line. */
     size_t runs_done;
@@ -49,8 +50,9 @@ struct live_report {
     char text[LIVE_TEXT_MAX]; /* LIVE_FAILED, LIVE_CAPPED: what it was, and what to do */
 };
 
-/* Blocks until all processes are gone. Must be called while the process has one thread. `results`
- * is filled only when LIVE_COMPLETE. */
+/* Runs this rank's share of the producers, and blocks until all its processes are gone; rank 0 also
+ * until the others' results are here, so that report and results are about all. Must be called
+ * while the process has one thread. `results` is filled only when LIVE_COMPLETE. */
 enum live_outcome live_run(const struct live_run_options *options, struct run_results *results,
                            struct live_report *report);
 
