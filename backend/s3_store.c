@@ -52,6 +52,11 @@ struct s3_counters s3_store_counters(const struct store *base)
     return ((const struct s3_store *)base)->counters;
 }
 
+const char *s3_store_endpoint(const struct store *base)
+{
+    return ((const struct s3_store *)base)->address.endpoint;
+}
+
 /* ---- opening ---- */
 
 /* The first that is there and not empty; borrowed. */

@@ -88,5 +88,7 @@ MUST_USE enum open_result s3_store_open(const char *address, const struct s3_opt
 MUST_USE enum open_result s3_address_check(const char *address, char error[STORE_ERROR_MAX]);
 
 struct s3_counters s3_store_counters(const struct store *store);
+/* Where it was told to ask, for people: "http://127.0.0.1:7480". Lives as long as the store. */
+const char *s3_store_endpoint(const struct store *store);
 
 #endif

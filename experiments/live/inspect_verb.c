@@ -1,7 +1,7 @@
 /* inspect_verb.c - `lakestream inspect`. */
 #include <stdio.h>
 
-#include "experiments/cli.h"
+#include "experiments/cli_store.h"
 #include "experiments/live/inspect.h"
 #include "experiments/live/inspect_report.h"
 #include "experiments/verbs.h"
@@ -14,6 +14,8 @@ static int inspect(const struct cli *cli)
     struct live_session session;
     struct live_session_options session_options = {.access = DIRECTORY_READ};
     char error[STORE_ERROR_MAX];
+    if (!cli_s3_options(cli, 0, &session_options.s3))
+        return CLI_USAGE;
     enum open_result opened = live_session_open(url, &session_options, &session, error);
     if (opened != OPEN_OK)
         return cli_error(opened == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
@@ -50,8 +52,9 @@ int inspect_main(int argc, char **argv)
     struct cli cli = {
         .usage =
             "usage: lakestream inspect STORE [FLAGS]\n\n"
-            "Reads the chain of one run, for example file://out/live/local/..., checks every\n"
-            "version, every producer's stream and that every TGB is there, and shows them.\n"
+            "Reads the chain of one run, file://FOLDER or s3://BUCKET/PREFIX, checks every "
+            "version,\n"
+            "every producer's stream and that every TGB is there, and shows them.\n"
             "Changes nothing; a run may be in progress. Exit status: 0 no problem, 1 problems\n"
             "found or nothing there, 2 usage.\n\n"
             "producers:    one line each, as the newest version that could be read has it\n"
@@ -68,7 +71,7 @@ int inspect_main(int argc, char **argv)
             "  batches      that it added\n"
             "  live         batches that it lists\n"
             "  first_step   number of the first of these in the order of the chain",
-        .flags = CLI_JSON | CLI_VERSIONS | CLI_DEEP,
+        .flags = CLI_JSON | CLI_VERSIONS | CLI_DEEP | CLI_S3,
         .operand = "STORE",
         .operands_min = 1,
         .operands_max = 1,

@@ -69,8 +69,15 @@ static struct live_marker_options marker_options(const struct live_place_options
     };
 }
 
-enum open_result live_place_claim(const struct live_place_options *options, char url[LIVE_URL_MAX],
-                                  char error[LIVE_PLACE_TEXT_MAX])
+static void take_endpoint(struct live_place *place, const struct live_session *session)
+{
+    place->endpoint[0] = '\0';
+    if (strncmp(place->url, "s3://", strlen("s3://")) == 0)
+        snprintf(place->endpoint, sizeof(place->endpoint), "%s", s3_store_endpoint(session->bytes));
+}
+
+enum open_result live_place_claim(const struct live_place_options *options,
+                                  struct live_place *place, char error[LIVE_PLACE_TEXT_MAX])
 {
     struct live_session_options open_options = session_options(&options->arm->config);
     struct live_marker_options marker = marker_options(options);
@@ -81,13 +88,14 @@ enum open_result live_place_claim(const struct live_place_options *options, char
     for (int i = 1; i <= NAME_TRIES_MAX && claim == LIVE_CLAIM_TAKEN; i++) {
         struct live_session session;
         char found[STORE_ERROR_MAX];
-        choose_url(options, started, i, url);
-        enum open_result result = live_session_open(url, &open_options, &session, found);
+        choose_url(options, started, i, place->url);
+        enum open_result result = live_session_open(place->url, &open_options, &session, found);
         if (result != OPEN_OK) {
             snprintf(error, LIVE_PLACE_TEXT_MAX, "%s", found);
             return result;
         }
         claim = live_marker_make(&session, &marker, found);
+        take_endpoint(place, &session);
         live_session_close(&session);
         if (claim == LIVE_CLAIM_FAILED)
             memcpy(reason, found, sizeof(reason));
@@ -101,19 +109,20 @@ enum open_result live_place_claim(const struct live_place_options *options, char
 /* ---- resuming ---- */
 
 /* On OPEN_OK *marker is the caller's reference. */
-static enum open_result read_marker(const struct config *config, const char *url, json_t **marker,
-                                    char error[LIVE_PLACE_TEXT_MAX])
+static enum open_result read_marker(const struct config *config, struct live_place *place,
+                                    json_t **marker, char error[LIVE_PLACE_TEXT_MAX])
 {
     struct live_session_options options = session_options(config);
     options.access = DIRECTORY_READ; /* what is not there is not to be made */
     struct live_session session;
     char reason[STORE_ERROR_MAX] = "";
-    enum open_result result = live_session_open(url, &options, &session, reason);
+    enum open_result result = live_session_open(place->url, &options, &session, reason);
     if (result != OPEN_OK) {
         snprintf(error, LIVE_PLACE_TEXT_MAX, "%s", reason);
         return result;
     }
     enum live_marker found = live_marker_read(&session, marker, reason);
+    take_endpoint(place, &session);
     live_session_close(&session);
     switch (found) {
     case LIVE_MARKER_FOUND:
@@ -122,13 +131,13 @@ static enum open_result read_marker(const struct config *config, const char *url
         snprintf(error, LIVE_PLACE_TEXT_MAX,
                  "%s holds no run to go on with: there is no %s; give the folder of one run, as "
                  "lakestream live printed it",
-                 url, LIVE_MARKER_KEY);
+                 place->url, LIVE_MARKER_KEY);
         return OPEN_BAD_INPUT;
     case LIVE_MARKER_DAMAGED:
     case LIVE_MARKER_FAILED:
         break;
     }
-    snprintf(error, LIVE_PLACE_TEXT_MAX, "%s: %s", url, reason);
+    snprintf(error, LIVE_PLACE_TEXT_MAX, "%s: %s", place->url, reason);
     return OPEN_FAILED;
 }
 
@@ -136,8 +145,10 @@ enum open_result live_place_identify(const struct config *config, const char *ur
                                      struct live_identity *identity,
                                      char error[LIVE_PLACE_TEXT_MAX])
 {
+    struct live_place place;
     json_t *marker = NULL;
-    enum open_result result = read_marker(config, url, &marker, error);
+    snprintf(place.url, sizeof(place.url), "%s", url);
+    enum open_result result = read_marker(config, &place, &marker, error);
     if (result == OPEN_OK)
         live_marker_identify(marker, identity);
     json_decref(marker);
@@ -145,11 +156,12 @@ enum open_result live_place_identify(const struct config *config, const char *ur
 }
 
 enum open_result live_place_resume(const struct live_place_options *options, const char *url,
-                                   char error[LIVE_PLACE_TEXT_MAX])
+                                   struct live_place *place, char error[LIVE_PLACE_TEXT_MAX])
 {
     struct live_marker_options wanted = marker_options(options);
     json_t *marker = NULL;
-    enum open_result result = read_marker(&options->arm->config, url, &marker, error);
+    snprintf(place->url, sizeof(place->url), "%s", url);
+    enum open_result result = read_marker(&options->arm->config, place, &marker, error);
     if (result == OPEN_OK)
         result = live_marker_agrees(marker, &wanted, url, error);
     json_decref(marker);

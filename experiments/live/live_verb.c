@@ -27,7 +27,8 @@ struct live_sweep {
     struct live_cap cap;
     struct live_cost cost; /* of the runs that are over */
     char machine[RESULTS_MACHINE_MAX];
-    char url[LIVE_URL_MAX]; /* of the latest run; empty before the first */
+    struct live_place place; /* of the latest run; empty before the first */
+    char store[LIVE_URL_MAX + LIVE_ENDPOINT_MAX + 8]; /* the same, for the database */
 };
 
 /* ---- checks before anything starts ---- */
@@ -132,7 +133,7 @@ static struct results_run describe(const struct live_sweep *sweep, const struct 
         .sweep_key = record->arm.sweep_key,
         .sweep_value = record->arm.sweep_value,
         .mode = RESULTS_LIVE,
-        .store = sweep->url,
+        .store = sweep->store,
         .config_hash = record->hash,
         .config = record->config,
         .seed = task->seed,
@@ -259,7 +260,7 @@ static int keep(struct live_sweep *sweep, const struct live_task *task, const ch
     }
     return cli_error(CLI_FAILED,
                      "%s; the run is complete, but not in the database: its chain is %s", message,
-                     sweep->url);
+                     sweep->place.url);
 }
 
 /* The command that was given, for this sweep's other runs. The caller frees it. */
@@ -276,10 +277,10 @@ static void say_unfinished(const struct live_sweep *sweep, const struct live_rep
               "%s after %.1f s: %llu batches (%.1f MB) by %llu commits are in the chain %s, which "
               "is valid; this run is not in the database",
               what, report->wall_s, (unsigned long long)report->batches,
-              (double)report->bytes / 1e6, (unsigned long long)report->won, sweep->url);
+              (double)report->bytes / 1e6, (unsigned long long)report->won, sweep->place.url);
     char *same = cli_command(sweep->cli, CLI_STORE | CLI_RESUME | CLI_MISSING);
     fprintf(stderr, "to go on with it: %s --resume ", same);
-    cli_print_quoted(stderr, sweep->url);
+    cli_print_quoted(stderr, sweep->place.url);
     fprintf(stderr, "\n");
     free(same);
     if (sweep->task_count > 1) {
@@ -306,15 +307,15 @@ static int find_place(struct live_sweep *sweep, const struct live_task *task)
     char error[LIVE_PLACE_TEXT_MAX];
     enum open_result result;
     live_signals_close(&sweep->signals);
-    if (sweep->cli->resume != NULL) {
-        snprintf(sweep->url, sizeof(sweep->url), "%s", sweep->cli->resume);
-        result = live_place_resume(&options, sweep->url, error);
-    } else {
-        result = live_place_claim(&options, sweep->url, error);
-    }
+    if (sweep->cli->resume != NULL)
+        result = live_place_resume(&options, sweep->cli->resume, &sweep->place, error);
+    else
+        result = live_place_claim(&options, &sweep->place, error);
     live_signals_open(&sweep->signals);
     if (result != OPEN_OK)
         return cli_error(result == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
+    snprintf(sweep->store, sizeof(sweep->store), "%s%s%s", sweep->place.url,
+             sweep->place.endpoint[0] != '\0' ? " at " : "", sweep->place.endpoint);
     return CLI_DONE;
 }
 
@@ -333,11 +334,11 @@ static int run_task(struct live_sweep *sweep, size_t index)
     progress_duration_text((double)config->run.duration_ns / 1e9, duration);
     fprintf(stderr, "%s: %llu producer%s for %s on %s\n", name,
             (unsigned long long)config->workload.producers,
-            config->workload.producers == 1 ? "" : "s", duration, sweep->url);
+            config->workload.producers == 1 ? "" : "s", duration, sweep->store);
     struct live_run_options options = {
         .config = config,
         .name = name,
-        .url = sweep->url,
+        .url = sweep->place.url,
         .seed = task->seed,
         .resumed = sweep->cli->resume != NULL,
         .signals = &sweep->signals,
@@ -382,12 +383,30 @@ static int run_task(struct live_sweep *sweep, size_t index)
 
 /* ---- all runs ---- */
 
-static void say_chain(const struct live_sweep *sweep)
+static void print_flag(const char *flag, const char *value)
+{
+    if (value[0] == '\0')
+        return;
+    fprintf(stderr, " --%s ", flag);
+    cli_print_quoted(stderr, value);
+}
+
+/* The command reaches the store as the run did, wherever the config says how. */
+static void say_chain(const struct live_sweep *sweep, const struct config *config)
 {
     fprintf(stderr, "its chain: ");
     cli_print_quoted(stderr, cli_program());
     fprintf(stderr, " inspect ");
-    cli_print_quoted(stderr, sweep->url);
+    cli_print_quoted(stderr, sweep->place.url);
+    if (sweep->place.endpoint[0] != '\0') {
+        print_flag("endpoint", config->live.endpoint);
+        print_flag("region", config->live.region);
+        print_flag("profile", config->live.profile);
+        print_flag("ca-file", config->live.ca_file);
+        print_flag("style", config->live.style == S3_STYLE_AUTO   ? ""
+                            : config->live.style == S3_STYLE_PATH ? "path"
+                                                                  : "virtual");
+    }
     fprintf(stderr, "\n");
 }
 
@@ -409,7 +428,7 @@ static int run_all(struct live_sweep *sweep)
     for (size_t i = 0; i < sweep->task_count && status == CLI_DONE; i++) {
         status = run_task(sweep, i);
         if (status == CLI_DONE)
-            say_chain(sweep);
+            say_chain(sweep, &sweep->tasks[i].arm->config);
         if (status == CLI_DONE && i + 1 < sweep->task_count &&
             live_signals_take(&sweep->signals) > 0)
             status = say_stopped(sweep);

@@ -54,12 +54,12 @@ static int run_into_a_cap(const struct run_case *live)
     struct experiment experiment;
     struct diagnostic diagnostic;
     struct overrides none = {0};
-    char url[LIVE_URL_MAX];
+    struct live_place claimed;
     char error[LIVE_PLACE_TEXT_MAX];
     if (!experiment_load(live->config, none, &experiment, &diagnostic))
         return -1;
     struct live_place_options place = {.experiment = &experiment, .arm = &experiment.arms[0]};
-    if (live_place_claim(&place, url, error) != OPEN_OK)
+    if (live_place_claim(&place, &claimed, error) != OPEN_OK)
         return -1;
     struct live_signals signals;
     struct run_results results = {0};
@@ -68,7 +68,7 @@ static int run_into_a_cap(const struct run_case *live)
     struct live_run_options options = {
         .config = &experiment.arms[0].config,
         .name = "capped",
-        .url = url,
+        .url = claimed.url,
         .signals = &signals,
         .messages = stderr,
         .runs_total = 1,
