@@ -7,6 +7,8 @@
 #include "build_info.h"
 #include "experiments/cli.h"
 #include "experiments/config/options.h"
+#include "experiments/live/live_follow.h"
+#include "experiments/live/live_meeting.h"
 #include "experiments/live/live_place.h"
 #include "experiments/live/live_run.h"
 #include "experiments/trials/arm_record.h"
@@ -24,6 +26,8 @@ struct live_sweep {
     size_t task_count;
     size_t done; /* in the database */
     struct live_signals signals;
+    const struct live_ranks *ranks;
+    struct live_meeting meeting; /* with the other ranks, if there are any */
     struct live_cap cap;
     struct live_cost cost; /* of the runs that are over */
     char machine[RESULTS_MACHINE_MAX];
@@ -37,6 +41,7 @@ static int check_arm(const struct live_sweep *sweep, const struct arm *arm)
 {
     const struct config *config = &arm->config;
     char error[STORE_ERROR_MAX];
+    char text[LIVE_RANKS_TEXT_MAX];
     if (config->live.store[0] == '\0' && sweep->cli->resume == NULL)
         return cli_error(CLI_USAGE,
                          "%s: live.store is not set, so where to commit is unknown; give --store "
@@ -44,12 +49,8 @@ static int check_arm(const struct live_sweep *sweep, const struct arm *arm)
                          sweep->cli->operands[0]);
     if (sweep->cli->resume == NULL && store_url_check(config->live.store, error) != OPEN_OK)
         return cli_error(CLI_USAGE, "arm %s: live.store: %s", arm->name, error);
-    if (config->workload.producers > LIVE_PRODUCERS_MAX)
-        return cli_error(CLI_USAGE,
-                         "arm %s: workload.producers is %llu; one machine runs at most %d "
-                         "processes live",
-                         arm->name, (unsigned long long)config->workload.producers,
-                         LIVE_PRODUCERS_MAX);
+    if (!live_ranks_fit(sweep->ranks, config->workload.producers, text))
+        return cli_error(CLI_USAGE, "arm %s: %s", arm->name, text);
     return CLI_DONE;
 }
 
@@ -266,7 +267,7 @@ static int keep(struct live_sweep *sweep, const struct live_task *task, const ch
 /* The command that was given, for this sweep's other runs. The caller frees it. */
 static char *others_command(const struct live_sweep *sweep)
 {
-    return cli_command(sweep->cli, CLI_RESUME | CLI_MISSING);
+    return cli_command(sweep->cli, CLI_RESUME | CLI_MISSING | CLI_TOKEN);
 }
 
 /* What was reached, and how to go on. One line each. */
@@ -278,7 +279,7 @@ static void say_unfinished(const struct live_sweep *sweep, const struct live_rep
               "is valid; this run is not in the database",
               what, report->wall_s, (unsigned long long)report->batches,
               (double)report->bytes / 1e6, (unsigned long long)report->won, sweep->place.url);
-    char *same = cli_command(sweep->cli, CLI_STORE | CLI_RESUME | CLI_MISSING);
+    char *same = cli_command(sweep->cli, CLI_STORE | CLI_RESUME | CLI_MISSING | CLI_TOKEN);
     fprintf(stderr, "to go on with it: %s --resume ", same);
     cli_print_quoted(stderr, sweep->place.url);
     fprintf(stderr, "\n");
@@ -319,13 +320,42 @@ static int find_place(struct live_sweep *sweep, const struct live_task *task)
     return CLI_DONE;
 }
 
+/* Tells the other ranks of the run that comes; fills the group. */
+static int call_ranks(struct live_sweep *sweep, const struct live_task *task,
+                      struct live_group *group)
+{
+    struct live_call call = {.seed = task->seed};
+    struct arm_record record;
+    char text[LIVE_GROUP_TEXT_MAX];
+    *group = (struct live_group){
+        .ranks = *sweep->ranks,
+        .config = &task->arm->config,
+        .url = sweep->place.url,
+        .signals = &sweep->signals,
+    };
+    live_group_draw_id(group->id);
+    arm_record_init(&record, task->arm);
+    snprintf(call.url, sizeof(call.url), "%s", sweep->place.url);
+    snprintf(call.arm, sizeof(call.arm), "%s", task->arm->name);
+    memcpy(call.hash, record.hash, sizeof(call.hash));
+    memcpy(call.group, group->id, sizeof(call.group));
+    arm_record_deinit(&record);
+    if (live_meeting_call(&sweep->meeting, &call, text))
+        return CLI_DONE;
+    return cli_error(CLI_FAILED, "%s", text);
+}
+
 static int run_task(struct live_sweep *sweep, size_t index)
 {
     const struct live_task *task = &sweep->tasks[index];
     char name[192];
     char started[PROGRESS_TEXT_MAX];
     char duration[PROGRESS_TEXT_MAX];
+    struct live_group group;
+    bool alone = sweep->ranks->count == 1;
     int status = find_place(sweep, task);
+    if (status == CLI_DONE && !alone)
+        status = call_ranks(sweep, task, &group);
     if (status != CLI_DONE)
         return status;
     const struct config *config = &task->arm->config;
@@ -344,6 +374,7 @@ static int run_task(struct live_sweep *sweep, size_t index)
         .signals = &sweep->signals,
         .cap = sweep->cap,
         .before = sweep->cost,
+        .group = alone ? NULL : &group,
         .messages = stderr,
         .runs_done = index,
         .runs_total = sweep->task_count,
@@ -437,10 +468,25 @@ static int run_all(struct live_sweep *sweep)
     return status;
 }
 
-static int run_live(const struct cli *cli, struct experiment *experiment)
+/* The other ranks wait for this word; if it does not come through, they run out of patience. */
+static void end_meeting(struct live_sweep *sweep, int status)
+{
+    struct live_call call = {.over = true, .failed = status != CLI_DONE};
+    char text[LIVE_GROUP_TEXT_MAX];
+    if (sweep->ranks->count > 1 && !sweep->meeting.lost &&
+        !live_meeting_call(&sweep->meeting, &call, text))
+        cli_error(CLI_DONE, "the other ranks could not be told that it is over: %s", text);
+}
+
+static int run_live(const struct cli *cli, struct experiment *experiment,
+                    const struct live_ranks *ranks)
 {
     struct live_sweep sweep = {
-        .cli = cli, .experiment = experiment, .cap = live_cap_of(experiment)};
+        .cli = cli, .experiment = experiment, .ranks = ranks, .cap = live_cap_of(experiment)};
+    sweep.meeting = (struct live_meeting){.config = &experiment->arms[0].config,
+                                          .experiment = experiment->name,
+                                          .ranks = ranks,
+                                          .signals = &sweep.signals};
     int status = cli->resume != NULL ? choose_resumed(cli, experiment) : CLI_DONE;
     if (status == CLI_DONE)
         status = check(&sweep);
@@ -452,8 +498,22 @@ static int run_live(const struct cli *cli, struct experiment *experiment)
         status = expect_cost(&sweep);
     if (status == CLI_DONE)
         status = run_all(&sweep);
+    if (status != CLI_USAGE)
+        end_meeting(&sweep, status);
     free(sweep.tasks);
     return status == CLI_DONE ? cli_show_results(cli, experiment->name) : status;
+}
+
+/* Rank 0 leads, the others follow. */
+static int run_rank(const struct cli *cli, struct experiment *experiment)
+{
+    struct live_ranks_flags flags = {.rank = cli->rank, .ranks = cli->ranks, .token = cli->token};
+    struct live_ranks ranks;
+    char text[LIVE_RANKS_TEXT_MAX];
+    if (!live_ranks_find(&flags, &ranks, text))
+        return cli_error(CLI_USAGE, "%s", text);
+    return ranks.rank == 0 ? run_live(cli, experiment, &ranks)
+                           : live_follow(cli, experiment, &ranks);
 }
 
 int live_main(int argc, char **argv)
@@ -468,9 +528,13 @@ int live_main(int argc, char **argv)
             "(live.cap_dollars, live.cap_bytes, live.cap_requests) it does not start, or stops.\n"
             "The results go into the same database as simulated ones. Ctrl-C ends a run cleanly;\n"
             "its chain stays valid and can be gone on with by --resume, which takes the arm and\n"
-            "the seed from that run.",
+            "the seed from that run.\n\n"
+            "On several machines start the same command on each, by srun, by mpirun with --token, "
+            "or\nby hand with --rank, --ranks and --token: they share workload.producers, start "
+            "together\nand tell their results through the store; rank 0 writes the database. Their "
+            "clocks must\nagree to within live.lead (NTP).",
         .flags = CLI_SET | CLI_SEEDS | CLI_DB | CLI_JSON | CLI_PRINT_CONFIG | CLI_ARM | CLI_STORE |
-                 CLI_RESUME | CLI_MISSING | CLI_S3,
+                 CLI_RESUME | CLI_MISSING | CLI_S3 | CLI_RANK | CLI_RANKS | CLI_TOKEN,
         .operand = "CONFIG",
         .operands_min = 1,
         .operands_max = 1,
@@ -485,7 +549,7 @@ int live_main(int argc, char **argv)
     if (!cli_load_experiment(&cli, cli.operands[0], &experiment))
         return CLI_USAGE;
     int status =
-        cli.print_config ? cli_print_configs(&cli, &experiment) : run_live(&cli, &experiment);
+        cli.print_config ? cli_print_configs(&cli, &experiment) : run_rank(&cli, &experiment);
     experiment_deinit(&experiment);
     return status;
 }

@@ -27,6 +27,7 @@ extern const struct harness_test calibrate_tests[];
 extern const struct harness_test live_tests[];
 extern const struct harness_test live_wrappers_tests[];
 extern const struct harness_test live_ranks_tests[];
+extern const struct harness_test live_group_tests[];
 extern const struct harness_test inspect_tests[];
 
 static const struct harness_suite suites[] = {
@@ -56,6 +57,7 @@ static const struct harness_suite suites[] = {
     {"live", live_tests},
     {"live_wrappers", live_wrappers_tests},
     {"live_ranks", live_ranks_tests},
+    {"live_group", live_group_tests},
     {"inspect", inspect_tests},
 };
 
