@@ -254,7 +254,14 @@ static enum meaning fit(const struct reading *reading, enum meaning meaning)
 
 /* ---- success ---- */
 
-/* Of a GET: without a length that fits, a body may have been cut. */
+/* Without a length an answer may have been cut, within its head even: what libcurl 7.88 calls whole
+ * then has a status and no body, though an <Error> or a listing was under way. */
+static bool has_length(const struct s3_answer *answer)
+{
+    return answer->headers->content_length >= 0 || answer->headers->chunked ||
+           answer->status == 204 || answer->status == 206; /* a part has that of its range */
+}
+
 static enum meaning judge_object(const struct s3_answer *answer)
 {
     const struct s3_headers *headers = answer->headers;
@@ -262,8 +269,6 @@ static enum meaning judge_object(const struct s3_answer *answer)
     int64_t bytes = (int64_t)answer->body_bytes;
     if (part && (!answer->range || headers->range_bytes < 0 || headers->object_bytes < 0))
         return MEANS_BAD_RANGE;
-    if (headers->content_length < 0 && !headers->chunked && !part)
-        return MEANS_UNSURE;
     if (headers->content_length >= 0 && headers->content_length != bytes)
         return MEANS_UNSURE;
     return part && headers->range_bytes != bytes ? MEANS_UNSURE : MEANS_DONE;
@@ -293,6 +298,8 @@ static enum meaning judge_success(const struct reading *reading)
         return MEANS_IMPOSTOR;
     if (reads && is_encoded(answer->headers))
         return MEANS_ENCODED;
+    if (!has_length(answer))
+        return MEANS_UNSURE;
     return answer->verb == STORE_GET ? judge_object(answer) : MEANS_DONE;
 }
 

@@ -117,12 +117,11 @@ static void silence_ends_at_the_deadline(void)
  * or does not know. */
 static void answers_cut_at_every_byte(void)
 {
-    struct s3_rig rig;
-    s3_rig_open(&rig, NULL, NULL);
-    hostile_server_put(rig.server, RIG_PREFIX "/text", "0123456789", 10);
     bool whole = false;
     for (int64_t at = 1; !whole; at++) {
-        hostile_server_rules_clear(rig.server);
+        struct s3_rig rig; /* with a budget of re-sends that is full */
+        s3_rig_open(&rig, NULL, NULL);
+        hostile_server_put(rig.server, RIG_PREFIX "/text", "0123456789", 10);
         s3_rig_rule(&rig, &(struct hostile_rule){
                               .match = {HOSTILE_GET, NULL}, .times = 1, .cut_bytes = at});
         s3_rig_rule(&rig, &(struct hostile_rule){.match = {HOSTILE_CREATE, NULL}, .cut_bytes = at});
@@ -133,14 +132,12 @@ static void answers_cut_at_every_byte(void)
         CU_ASSERT_EQUAL_FATAL(body.bytes, 10);
         CU_ASSERT_EQUAL(memcmp(body.data, "0123456789", 10), 0);
         body_release(&body);
-        char key[32];
-        snprintf(key, sizeof(key), "create/%lld", (long long)at);
-        outcome = put(&rig, STORE_PUT_IF_ABSENT, key, text_body("x"));
+        outcome = put(&rig, STORE_PUT_IF_ABSENT, "create", text_body("x"));
         whole = outcome == STORE_OK;
         CU_ASSERT(whole || outcome == STORE_UNKNOWN);
-        CU_ASSERT_EQUAL(s3_rig_count(&rig, HOSTILE_CREATE), (size_t)at);
+        CU_ASSERT_EQUAL(s3_rig_count(&rig, HOSTILE_CREATE), 1);
+        s3_rig_close(&rig);
     }
-    s3_rig_close(&rig);
 }
 
 static void odd_but_whole_answers_are_read(void)
