@@ -303,9 +303,11 @@ static bool read_body(struct exchange *exchange)
 
 static void parse_head(struct hostile_request *request, const char *head, const char *bucket)
 {
+    char why[256];
     *request = (struct hostile_request){0};
     snprintf(request->head, sizeof(request->head), "%s", head);
     (void)sscanf(head, "%15s %4095s", request->method, request->target);
+    request->signature = hostile_signature_check(request, why);
     hostile_answer_classify(request, bucket != NULL ? bucket : HOSTILE_BUCKET);
 }
 
@@ -314,14 +316,11 @@ static bool handle(struct exchange *exchange)
 {
     struct hostile_server *server = exchange->server;
     struct hostile_request *request = exchange->request;
-    char why[256];
     bool whole = exchange->rule.early != HOSTILE_EARLY_NOT || read_body(exchange);
-    request->signature = hostile_signature_check(request, why);
     pthread_mutex_lock(&server->lock);
     struct hostile_request *kept = &server->records[exchange->index].request;
     memcpy(kept->body_hash, request->body_hash, sizeof(kept->body_hash));
     kept->body_bytes = request->body_bytes;
-    kept->signature = request->signature;
     kept->status = whole ? 0 : -1;
     bool go_on = whole && perform(exchange);
     pthread_cond_broadcast(&server->changed);
