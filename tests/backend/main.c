@@ -20,6 +20,8 @@ extern const struct harness_test s3_client_tests[];
 extern const struct harness_test s3_store_tests[];
 extern const struct harness_test s3_cases_chain_tests[];
 extern const struct harness_test s3_cases_creates_tests[];
+extern const struct harness_test s3_cases_requests_tests[];
+extern const struct harness_test s3_cases_connections_tests[];
 
 int main(int argc, char **argv)
 {
@@ -43,6 +45,8 @@ int main(int argc, char **argv)
         {"s3_store", s3_store_tests},
         {"s3_cases_chain", s3_cases_chain_tests},
         {"s3_cases_creates", s3_cases_creates_tests},
+        {"s3_cases_requests", s3_cases_requests_tests},
+        {"s3_cases_connections", s3_cases_connections_tests},
     };
     return harness_main(argc, argv, suites, HARNESS_COUNT(suites));
 }

@@ -144,12 +144,47 @@ static void close_drivers(struct world *world)
     }
 }
 
-void world_close(struct world *world)
+void world_leave(struct world *world)
 {
     store_close(world->bytes);
     store_close(world->store);
     close_drivers(world);
     live_loop_close(world->loop);
+}
+
+static void check_plain(const struct hostile_request *request)
+{
+    static const char *const never[] = {"expect",          "transfer-encoding",
+                                        "x-amz-trailer",   "x-amz-sdk-checksum-algorithm",
+                                        "accept-encoding", "content-encoding"};
+    char value[256];
+    for (size_t i = 0; i < HARNESS_COUNT(never); i++)
+        CU_ASSERT_FALSE(hostile_request_header(request, never[i], value, sizeof(value)));
+    bool put = request->verb == HOSTILE_PUT || request->verb == HOSTILE_CREATE;
+    CU_ASSERT_EQUAL(request->signature, HOSTILE_SIGNED);
+    CU_ASSERT_TRUE(!put || hostile_request_header(request, "content-length", value, sizeof(value)));
+    CU_ASSERT_TRUE(hostile_request_header(request, "x-amz-content-sha256", value, sizeof(value)));
+    if (strcmp(value, "UNSIGNED-PAYLOAD") != 0 && request->body_hash[0] != '\0')
+        CU_ASSERT_STRING_EQUAL(value, request->body_hash);
+    if (request->verb != HOSTILE_CREATE)
+        return;
+    CU_ASSERT_TRUE(hostile_request_header(request, "if-none-match", value, sizeof(value)));
+    CU_ASSERT_STRING_EQUAL(value, "*");
+}
+
+static void check_requests(struct hostile_server *server)
+{
+    struct hostile_request *request = malloc(sizeof(*request));
+    assert(request != NULL);
+    for (size_t i = 0; hostile_server_request(server, i, request); i++)
+        check_plain(request);
+    free(request);
+}
+
+void world_close(struct world *world)
+{
+    world_leave(world);
+    check_requests(world->server);
     hostile_server_stop(world->server);
 }
 

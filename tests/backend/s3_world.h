@@ -71,7 +71,11 @@ void world_open(struct world *world, const struct world_options *options);
 /* Against a server that is there already and stays. */
 void world_open_on(struct world *world, struct hostile_server *server,
                    const struct world_options *options);
+/* Asserts, too, that every request that came in was plain: signed, with its length and its body's
+ * true hash, no Expect, no chunks, no trailers, and the bare star where there is a condition. */
 void world_close(struct world *world);
+/* For a world that was opened on a server: leaves it. */
+void world_leave(struct world *world);
 void world_rule(struct world *world, const struct hostile_rule *rule);
 
 /* Runs the producers until all have ended; touches the server by its store alone, so that a forked
