@@ -20,6 +20,7 @@
 #include "experiments/live/live_child.h"
 #include "experiments/live/live_ranks.h"
 #include "experiments/live/live_signals.h"
+#include "experiments/results/run_results.h"
 
 #define LIVE_GROUP_ID_MAX 17
 #define LIVE_GROUP_TEXT_MAX 512
@@ -49,30 +50,22 @@ void live_group_draw_id(char id[LIVE_GROUP_ID_MAX]);
 MUST_USE enum live_group_end live_group_start(struct live_group *group, int64_t *start_ns,
                                               int64_t *wait_ns, char text[LIVE_GROUP_TEXT_MAX]);
 
-/* How the run ended at one rank. */
+/* What a run came to: of one rank, or, at rank 0 after the conclusion, of all. */
 struct live_group_result {
     const char *failure; /* empty: it did not fail. Borrowed */
     struct live_counts counts;
     uint32_t restarts;
-    const struct recorder *recorder; /* NULL: the run did not start. Borrowed */
+    uint64_t memory_bytes;     /* the most of any producer */
+    struct recorder *recorder; /* NULL: the run did not start. Borrowed */
 };
 
-/* Ranks other than 0; also where the run did not start here. */
-MUST_USE enum live_group_end live_group_tell(struct live_group *group,
-                                             const struct live_group_result *result,
-                                             char text[LIVE_GROUP_TEXT_MAX]);
-
-struct live_group_sum {
-    struct recorder *recorder; /* borrowed: of this rank, to which the others' are added */
-    struct live_counts counts; /* of the other ranks */
-    uint32_t restarts;
-    double skew_s;       /* the largest estimated difference of a clock from rank 0's */
-    double skew_bound_s; /* of those estimates, the largest error either way */
-};
-
-/* Rank 0: waits for the others' results. FAILED: one of them failed, or which ones are missing; the
- * sum then holds what came. */
-MUST_USE enum live_group_end live_group_gather(struct live_group *group, struct live_group_sum *sum,
-                                               char text[LIVE_GROUP_TEXT_MAX]);
+/* After this rank's end. Ranks other than 0 tell their result, also of a run that did not start
+ * here. Rank 0, for a run that did not fail here, waits for those and adds them to its own, with
+ * metrics about ranks and clocks in `results`; FAILED: one of them failed, or which ones are
+ * missing. */
+MUST_USE enum live_group_end live_group_conclude(struct live_group *group,
+                                                 struct live_group_result *result,
+                                                 struct run_results *results,
+                                                 char text[LIVE_GROUP_TEXT_MAX]);
 
 #endif

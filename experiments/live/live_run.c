@@ -441,63 +441,45 @@ static enum live_outcome own_outcome(struct live_supervisor *live)
     return LIVE_FAILED;
 }
 
-/* Rank 0: what the others did is added. */
-static enum live_outcome gather(struct live_supervisor *live, struct live_counts *total,
-                                struct run_results *results)
+/* With the other ranks, if there are any. */
+static enum live_outcome conclude_group(struct live_supervisor *live,
+                                        struct live_group_result *result,
+                                        struct run_results *results, enum live_outcome outcome)
 {
-    struct live_group_sum sum = {.recorder = live->recorder};
     char text[LIVE_GROUP_TEXT_MAX];
-    enum live_group_end end = live_group_gather(live->options->group, &sum, text);
-    live_counts_add(total, &sum.counts);
-    live->report->restarts += sum.restarts;
+    if (live->options->group == NULL)
+        return outcome;
+    if (outcome == LIVE_INTERRUPTED || outcome == LIVE_KILLED)
+        result->failure = "it was stopped by a signal";
+    enum live_group_end end = live_group_conclude(live->options->group, result, results, text);
+    if (end == LIVE_GROUP_DONE || outcome != LIVE_COMPLETE)
+        return outcome;
     if (end == LIVE_GROUP_ASKED)
         return LIVE_INTERRUPTED;
-    if (end == LIVE_GROUP_FAILED) {
-        snprintf(live->report->text, sizeof(live->report->text), "%s", text);
-        return LIVE_FAILED;
-    }
-    run_results_add_metric(results, "ranks", "1", live->options->group->ranks.count);
-    run_results_add_metric(results, "clock_skew_max_s", "s", sum.skew_s);
-    run_results_add_metric(results, "clock_skew_error_s", "s", sum.skew_bound_s);
-    return LIVE_COMPLETE;
-}
-
-/* The others: rank 0 learns what was done here. */
-static enum live_outcome tell(struct live_supervisor *live, const struct live_counts *total,
-                              enum live_outcome outcome)
-{
-    struct live_report *report = live->report;
-    bool stopped = outcome == LIVE_INTERRUPTED || outcome == LIVE_KILLED;
-    char text[LIVE_GROUP_TEXT_MAX];
-    struct live_group_result result = {
-        .failure = stopped ? "it was stopped by a signal" : report->text,
-        .counts = *total,
-        .restarts = report->restarts,
-        .recorder = live->recorder,
-    };
-    if (live_group_tell(live->options->group, &result, text) == LIVE_GROUP_DONE ||
-        outcome != LIVE_COMPLETE)
-        return outcome;
-    snprintf(report->text, sizeof(report->text), "%s", text);
+    snprintf(live->report->text, sizeof(live->report->text), "%s", text);
     return LIVE_FAILED;
 }
 
 static enum live_outcome conclude(struct live_supervisor *live, struct run_results *results)
 {
     struct live_report *report = live->report;
-    const struct live_group *group = live->options->group;
-    struct live_counts total = total_counts(live);
     enum live_outcome outcome = own_outcome(live);
+    struct live_group_result result = {
+        .failure = report->text,
+        .counts = total_counts(live),
+        .restarts = report->restarts,
+        .memory_bytes = report->memory_bytes,
+        .recorder = live->recorder,
+    };
     report->wall_s = (double)(progress_now_ns() - live->first_attempt_ns) / 1e9;
-    if (group != NULL && group->ranks.rank > 0)
-        outcome = tell(live, &total, outcome);
-    else if (group != NULL && outcome == LIVE_COMPLETE)
-        outcome = gather(live, &total, results);
-    report->attempts = total.attempts;
-    report->won = total.won;
-    report->batches = total.batches;
-    report->bytes = total.bytes;
-    report->cost = cost_of(live, &total);
+    outcome = conclude_group(live, &result, results, outcome);
+    report->attempts = result.counts.attempts;
+    report->won = result.counts.won;
+    report->batches = result.counts.batches;
+    report->bytes = result.counts.bytes;
+    report->restarts = result.restarts;
+    report->memory_bytes = result.memory_bytes;
+    report->cost = cost_of(live, &result.counts);
     if (outcome != LIVE_COMPLETE)
         return outcome;
     recorder_results(live->recorder, results);
