@@ -8,7 +8,7 @@
 #include "experiments/cli.h"
 #include "experiments/config/options.h"
 #include "experiments/live/live_follow.h"
-#include "experiments/live/live_meeting.h"
+#include "experiments/live/live_lead.h"
 #include "experiments/live/live_place.h"
 #include "experiments/live/live_run.h"
 #include "experiments/trials/arm_record.h"
@@ -26,8 +26,7 @@ struct live_sweep {
     size_t task_count;
     size_t done; /* in the database */
     struct live_signals signals;
-    const struct live_ranks *ranks;
-    struct live_meeting meeting; /* with the other ranks, if there are any */
+    struct live_lead lead; /* of the other ranks, if there are any */
     struct live_cap cap;
     struct live_cost cost; /* of the runs that are over */
     char machine[RESULTS_MACHINE_MAX];
@@ -49,7 +48,7 @@ static int check_arm(const struct live_sweep *sweep, const struct arm *arm)
                          sweep->cli->operands[0]);
     if (sweep->cli->resume == NULL && store_url_check(config->live.store, error) != OPEN_OK)
         return cli_error(CLI_USAGE, "arm %s: live.store: %s", arm->name, error);
-    if (!live_ranks_fit(sweep->ranks, config->workload.producers, text))
+    if (!live_ranks_fit(sweep->lead.ranks, config->workload.producers, text))
         return cli_error(CLI_USAGE, "arm %s: %s", arm->name, text);
     return CLI_DONE;
 }
@@ -320,42 +319,16 @@ static int find_place(struct live_sweep *sweep, const struct live_task *task)
     return CLI_DONE;
 }
 
-/* Tells the other ranks of the run that comes; fills the group. */
-static int call_ranks(struct live_sweep *sweep, const struct live_task *task,
-                      struct live_group *group)
-{
-    struct live_call call = {.seed = task->seed};
-    struct arm_record record;
-    char text[LIVE_GROUP_TEXT_MAX];
-    *group = (struct live_group){
-        .ranks = *sweep->ranks,
-        .config = &task->arm->config,
-        .url = sweep->place.url,
-        .signals = &sweep->signals,
-    };
-    live_group_draw_id(group->id);
-    arm_record_init(&record, task->arm);
-    snprintf(call.url, sizeof(call.url), "%s", sweep->place.url);
-    snprintf(call.arm, sizeof(call.arm), "%s", task->arm->name);
-    memcpy(call.hash, record.hash, sizeof(call.hash));
-    memcpy(call.group, group->id, sizeof(call.group));
-    arm_record_deinit(&record);
-    if (live_meeting_call(&sweep->meeting, &call, text))
-        return CLI_DONE;
-    return cli_error(CLI_FAILED, "%s", text);
-}
-
 static int run_task(struct live_sweep *sweep, size_t index)
 {
     const struct live_task *task = &sweep->tasks[index];
     char name[192];
     char started[PROGRESS_TEXT_MAX];
     char duration[PROGRESS_TEXT_MAX];
-    struct live_group group;
-    bool alone = sweep->ranks->count == 1;
+    struct live_group *group = NULL;
     int status = find_place(sweep, task);
-    if (status == CLI_DONE && !alone)
-        status = call_ranks(sweep, task, &group);
+    if (status == CLI_DONE)
+        status = live_lead_call(&sweep->lead, task->arm, task->seed, sweep->place.url, &group);
     if (status != CLI_DONE)
         return status;
     const struct config *config = &task->arm->config;
@@ -374,7 +347,7 @@ static int run_task(struct live_sweep *sweep, size_t index)
         .signals = &sweep->signals,
         .cap = sweep->cap,
         .before = sweep->cost,
-        .group = alone ? NULL : &group,
+        .group = group,
         .messages = stderr,
         .runs_done = index,
         .runs_total = sweep->task_count,
@@ -468,25 +441,12 @@ static int run_all(struct live_sweep *sweep)
     return status;
 }
 
-/* The other ranks wait for this word; if it does not come through, they run out of patience. */
-static void end_meeting(struct live_sweep *sweep, int status)
-{
-    struct live_call call = {.over = true, .failed = status != CLI_DONE};
-    char text[LIVE_GROUP_TEXT_MAX];
-    if (sweep->ranks->count > 1 && !sweep->meeting.lost &&
-        !live_meeting_call(&sweep->meeting, &call, text))
-        cli_error(CLI_DONE, "the other ranks could not be told that it is over: %s", text);
-}
-
 static int run_live(const struct cli *cli, struct experiment *experiment,
                     const struct live_ranks *ranks)
 {
     struct live_sweep sweep = {
-        .cli = cli, .experiment = experiment, .ranks = ranks, .cap = live_cap_of(experiment)};
-    sweep.meeting = (struct live_meeting){.config = &experiment->arms[0].config,
-                                          .experiment = experiment->name,
-                                          .ranks = ranks,
-                                          .signals = &sweep.signals};
+        .cli = cli, .experiment = experiment, .cap = live_cap_of(experiment)};
+    sweep.lead = live_lead_make(experiment, ranks, &sweep.signals);
     int status = cli->resume != NULL ? choose_resumed(cli, experiment) : CLI_DONE;
     if (status == CLI_DONE)
         status = check(&sweep);
@@ -499,7 +459,7 @@ static int run_live(const struct cli *cli, struct experiment *experiment,
     if (status == CLI_DONE)
         status = run_all(&sweep);
     if (status != CLI_USAGE)
-        end_meeting(&sweep, status);
+        live_lead_end(&sweep.lead, status);
     free(sweep.tasks);
     return status == CLI_DONE ? cli_show_results(cli, experiment->name) : status;
 }
