@@ -29,6 +29,8 @@ extern const struct harness_test live_wrappers_tests[];
 extern const struct harness_test live_ranks_tests[];
 extern const struct harness_test live_group_tests[];
 extern const struct harness_test inspect_tests[];
+extern const struct harness_test probe_tests[];
+extern const struct harness_test probe_verb_tests[];
 
 static const struct harness_suite suites[] = {
     {"cli", cli_tests},
@@ -59,6 +61,8 @@ static const struct harness_suite suites[] = {
     {"live_ranks", live_ranks_tests},
     {"live_group", live_group_tests},
     {"inspect", inspect_tests},
+    {"probe", probe_tests},
+    {"probe_verb", probe_verb_tests},
 };
 
 int main(int argc, char **argv)
