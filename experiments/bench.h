@@ -1,4 +1,4 @@
-/* bench.h - `lakestream bench`: the simulator's speed beside its yardsticks. A row is a
+/* bench.h - `lakestream bench`: speed beside yardsticks. A row is a
  * measurement, what it should be, and whether it is. */
 #ifndef EXPERIMENTS_BENCH_H
 #define EXPERIMENTS_BENCH_H

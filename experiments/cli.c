@@ -84,7 +84,7 @@ static const struct flag_row rows[] = {
     {CLI_APPEND, "append", NULL, "put the files behind all that this producer has committed",
      TOGGLE(append)},
     {CLI_YES, "yes", NULL, "do it without asking", TOGGLE(yes)},
-    {CLI_ROUNDS, "rounds", "N", "rounds of the race (default 20)", COUNT(rounds, 10000)},
+    {CLI_ROUNDS, "rounds", "N", "how many rounds, instead of the default", COUNT(rounds, 10000)},
     {CLI_FORCE, "force", NULL, "also where it is refused", TOGGLE(force)},
     {CLI_RANK, "rank", "N",
      "which of several processes on one run this is, from 0 (default: as srun or mpirun say)",

@@ -32,7 +32,7 @@ static const struct verb verbs[] = {
     {"query", "", "read the results database", query_main},
     {"swarm", "", "break the protocol on purpose: random worlds with faults, under checkers",
      swarm_main},
-    {"bench", "[NAME]", "measure the simulator beside its yardsticks", bench_main},
+    {"bench", "[NAME]", "measure the simulator, or the client of S3, beside yardsticks", bench_main},
 };
 
 #define VERB_COUNT (sizeof(verbs) / sizeof(verbs[0]))
