@@ -21,6 +21,7 @@ extern const struct harness_test s3_store_tests[];
 extern const struct harness_test s3_cases_chain_tests[];
 extern const struct harness_test s3_cases_creates_tests[];
 extern const struct harness_test s3_cases_requests_tests[];
+extern const struct harness_test s3_cases_answers_tests[];
 extern const struct harness_test s3_cases_connections_tests[];
 
 int main(int argc, char **argv)
@@ -46,6 +47,7 @@ int main(int argc, char **argv)
         {"s3_cases_chain", s3_cases_chain_tests},
         {"s3_cases_creates", s3_cases_creates_tests},
         {"s3_cases_requests", s3_cases_requests_tests},
+        {"s3_cases_answers", s3_cases_answers_tests},
         {"s3_cases_connections", s3_cases_connections_tests},
     };
     return harness_main(argc, argv, suites, HARNESS_COUNT(suites));
