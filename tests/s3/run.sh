@@ -114,16 +114,18 @@ run() {
 step() {
 	case $1 in
 	battery) run "$build/test-s3" battery ;;
+	races) run tests/s3/races.sh 8 50 5 ;;
+	races-long) run tests/s3/races.sh 32 1000 20 ;;
 	shell) "${SHELL:-/bin/bash}" ;;
 	*)
-		echo "run.sh: $1: no such step: battery, shell" >&2
+		echo "run.sh: $1: no such step: battery, races, races-long, shell" >&2
 		exit 2
 		;;
 	esac
 }
 
 start_servers
-[ $# -gt 0 ] || set -- battery
+[ $# -gt 0 ] || set -- battery races
 for name in "$@"; do
 	step "$name"
 done
