@@ -141,6 +141,7 @@ static const struct {
     {"AccountProblem", MEANS_DENIED},
     {"NotSignedUp", MEANS_DENIED},
     {"InvalidAccessKeyId", MEANS_KEY_UNKNOWN},
+    {"XAdminUserNotFound", MEANS_KEY_UNKNOWN}, /* VersityGW's, with 404 */
     {"SignatureDoesNotMatch", MEANS_SIGNATURE},
     {"InvalidToken", MEANS_TOKEN},
     {"InvalidRange", MEANS_BAD_RANGE},

@@ -112,6 +112,7 @@ static const struct row rows[] = {
     {GET, 403, "", ERROR("AccessDenied"), DONE(FAILED), "s3:GetObject|s3:ListBucket"},
     {LIST, 403, "", ERROR("AccessDenied"), DONE(FAILED), "s3:ListBucket"},
     {PUT, 403, "", ERROR("InvalidAccessKeyId"), DONE(FAILED), "does not know this access key"},
+    {GET, 404, "", ERROR("XAdminUserNotFound"), DONE(FAILED), "does not know this access key"},
     {PUT, 403, "", ERROR("SignatureDoesNotMatch"), DONE(FAILED), "secret key right"},
     {PUT, 400, "", ERROR("InvalidToken"), DONE(FAILED), "session token"},
     {PUT, 403, "", "", DONE(FAILED), "403 without an S3 error code|firewall"},
