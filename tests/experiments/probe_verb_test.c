@@ -151,6 +151,33 @@ static void servers_that_break_their_word_are_refused(void)
     live_scratch_remove(scratch);
 }
 
+/* What a live run asks before it starts. */
+static void sessions_are_probed_in_brief(void)
+{
+    static const struct hostile_rule ignores = {.match = {.verb = HOSTILE_CREATE},
+                                                .apply = HOSTILE_APPLY_ALWAYS};
+    struct hostile_options options = {0};
+    struct hostile_server *server = hostile_server_start(&options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(server);
+    struct live_session session;
+    struct live_session_options session_options = {
+        .s3 = {.endpoint = hostile_server_url(server), .region = "us-east-1"}};
+    char error[STORE_ERROR_MAX] = "", key[HOSTILE_KEY_MAX];
+    use_keys_of_the_server();
+    enum open_result opened =
+        live_session_open("s3://" HOSTILE_BUCKET "/run", &session_options, &session, error);
+    CU_ASSERT_EQUAL_FATAL(opened, OPEN_OK);
+    CU_ASSERT(probe_session(&session, error));
+    CU_ASSERT_STRING_EQUAL(error, "");
+    hostile_server_rule(server, &ignores);
+    CU_ASSERT_FALSE(probe_session(&session, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "the store ignores If-None-Match"));
+    CU_ASSERT_FALSE(hostile_server_next_key(server, "", "", key));
+    CU_ASSERT(hostile_server_requests(server) < 1000);
+    live_session_close(&session);
+    hostile_server_stop(server);
+}
+
 /* Row 28. */
 static void two_servers_are_not_one_store(void)
 {
@@ -229,6 +256,7 @@ const struct harness_test probe_verb_tests[] = {
     HARNESS_TEST(a_directory_is_fit),
     HARNESS_TEST(an_honest_server_is_fit_by_both_its_names),
     HARNESS_TEST(servers_that_break_their_word_are_refused),
+    HARNESS_TEST(sessions_are_probed_in_brief),
     HARNESS_TEST(two_servers_are_not_one_store),
     HARNESS_TEST(a_signal_stops_it_and_it_cleans_up),
     HARNESS_TEST(usage_errors_say_what_is_wrong),
