@@ -23,7 +23,7 @@ step_pid=
 starting=()
 
 stop_all() {
-	[ -z "$step_pid" ] || kill -TERM "$step_pid" 2>/dev/null
+	[ -z "$step_pid" ] || { kill -TERM "$step_pid" && wait "$step_pid"; } 2>/dev/null
 	# What is half started cannot be stopped.
 	[ ${#starting[@]} -eq 0 ] || wait "${starting[@]}"
 	$servers/rgw.sh stop "$PLACE/rgw"
@@ -35,9 +35,10 @@ trap stop_all EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# Nothing of the person who runs this is used, and nobody is asked for keys.
-unset AWS_PROFILE AWS_SESSION_TOKEN AWS_ENDPOINT_URL AWS_ENDPOINT_URL_S3 AWS_DEFAULT_REGION AWS_CA_BUNDLE
-export AWS_SHARED_CREDENTIALS_FILE=/dev/null AWS_CONFIG_FILE=/dev/null AWS_EC2_METADATA_DISABLED=true
+server=run.sh
+# shellcheck source=tests/servers/common.sh
+. $servers/common.sh
+forget_user
 export AWS_ACCESS_KEY_ID=lakestream-access AWS_SECRET_ACCESS_KEY=lakestream-secret-0123456789abcdef
 export AWS_REGION=us-east-1
 export LAKESTREAM_RGW='' LAKESTREAM_RGW_HTTPS='' LAKESTREAM_VERSITYGW='' LAKESTREAM_VERSITYGW_HTTPS=''
@@ -75,7 +76,7 @@ take() {
 		eval "$(sed 's/export//; s/AWS_CA_BUNDLE=/ca=/; s/AWS_ENDPOINT_URL=/endpoint=/; s/HTTPS_ENDPOINT_URL=/https_endpoint=/' \
 			"$PLACE/$1.out")"
 		[ -z "$ca" ] || cat "$ca" >>"$PLACE/ca.pem"
-		AWS_ENDPOINT_URL=$endpoint AWS_CA_BUNDLE=$ca $servers/make_bucket.sh lakestream && return
+		AWS_ENDPOINT_URL=$endpoint AWS_CA_BUNDLE=$ca $servers/request.sh PUT /lakestream >/dev/null && return
 		status=1 endpoint='' https_endpoint=''
 	fi
 	cat "$PLACE/$1.err" >&2
@@ -114,18 +115,19 @@ run() {
 step() {
 	case $1 in
 	battery) run "$build/test-s3" battery ;;
+	probe) run tests/s3/probe.sh ;;
 	races) run tests/s3/races.sh 8 50 5 ;;
 	races-long) run tests/s3/races.sh 32 1000 20 ;;
 	shell) "${SHELL:-/bin/bash}" ;;
 	*)
-		echo "run.sh: $1: no such step: battery, races, races-long, shell" >&2
+		echo "run.sh: $1: no such step: battery, probe, races, races-long, shell" >&2
 		exit 2
 		;;
 	esac
 }
 
 start_servers
-[ $# -gt 0 ] || set -- battery races
+[ $# -gt 0 ] || set -- battery probe races
 for name in "$@"; do
 	step "$name"
 done

@@ -9,6 +9,12 @@ fail() { # STATUS MESSAGE...
 	exit "$1"
 }
 
+# What the person who runs this has set for S3 is not used, and nobody is asked for keys.
+forget_user() {
+	unset AWS_PROFILE AWS_SESSION_TOKEN AWS_ENDPOINT_URL AWS_ENDPOINT_URL_S3 AWS_DEFAULT_REGION AWS_CA_BUNDLE
+	export AWS_SHARED_CREDENTIALS_FILE=/dev/null AWS_CONFIG_FILE=/dev/null AWS_EC2_METADATA_DISABLED=true
+}
+
 # folder_of TEXT: as an absolute path; the folder need not be there.
 folder_of() { realpath -m -- "$1"; }
 
