@@ -29,6 +29,7 @@
 #define ANSWER_BYTES_FIRST ((uint64_t)4 << 10)
 #define ANSWER_BYTES_TRUSTED ((uint64_t)64 << 20) /* allocated because a server said so */
 #define ANSWER_BYTES_KEPT ((uint64_t)64 << 10)
+#define DATE_BYTES_MAX 64
 
 /* Of a descriptor that libcurl made. */
 enum socket_state {
@@ -46,7 +47,10 @@ struct s3_client {
     struct timer timer;
     bool due; /* libcurl wants to be called at once */
     bool driving;
-    bool closed; /* from inside `done` */
+    bool closed;               /* from inside `done` */
+    char date[DATE_BYTES_MAX]; /* the last Date line, which is the same for a second */
+    size_t date_bytes;
+    int64_t date_ns;
     uint32_t exchanges;
     uint8_t *sockets; /* enum socket_state by descriptor */
     size_t socket_capacity;
@@ -66,6 +70,18 @@ struct s3_client {
 
 /* ---- the answer as it comes ---- */
 
+static void take_date(struct s3_exchange *exchange, const char *line, size_t bytes)
+{
+    struct s3_client *client = exchange->client;
+    if (bytes != client->date_bytes || memcmp(line, client->date, bytes) != 0) {
+        s3_headers_line(&exchange->answer_headers, line, bytes);
+        client->date_ns = exchange->answer_headers.date_ns;
+        client->date_bytes = bytes;
+        memcpy(client->date, line, bytes);
+    }
+    exchange->answer_headers.date_ns = client->date_ns;
+}
+
 static size_t on_header(char *line, size_t size, size_t count, void *context)
 {
     struct s3_exchange *exchange = context;
@@ -77,7 +93,10 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
     }
     if (bytes > 5 && memcmp(line, "HTTP/", 5) == 0)
         exchange->status = 0; /* an interim answer (100) may have come before */
-    s3_headers_line(&exchange->answer_headers, line, bytes);
+    if (bytes > 5 && bytes <= DATE_BYTES_MAX && strncasecmp(line, "Date:", 5) == 0)
+        take_date(exchange, line, bytes);
+    else
+        s3_headers_line(&exchange->answer_headers, line, bytes);
     return bytes;
 }
 
