@@ -27,12 +27,15 @@ static const struct verb verbs[] = {
      validate_main},
     {"probe", "STORE", "try whether a store is fit for live runs: races, ranges, listings, keys",
      probe_main},
+    {"produce", "STORE [FILE...]", "commit synthetic batches, or files, to a run as one producer",
+     produce_main},
     {"inspect", "STORE", "show the chain of a run: versions, authors, offsets, problems",
      inspect_main},
     {"query", "", "read the results database", query_main},
     {"swarm", "", "break the protocol on purpose: random worlds with faults, under checkers",
      swarm_main},
-    {"bench", "[NAME]", "measure the simulator, or the client of S3, beside yardsticks", bench_main},
+    {"bench", "[NAME]", "measure the simulator, or the client of S3, beside yardsticks",
+     bench_main},
 };
 
 #define VERB_COUNT (sizeof(verbs) / sizeof(verbs[0]))
@@ -43,7 +46,7 @@ static void print_usage(FILE *file)
                   "How often should many producers, who never talk to each other, commit to one\n"
                   "manifest chain on an object store? Simulated and live, by the same code.\n\n");
     for (size_t i = 0; i < VERB_COUNT; i++)
-        fprintf(file, "  %-10s %-12s %s\n", verbs[i].name, verbs[i].operands, verbs[i].help);
+        fprintf(file, "  %-10s %-15s %s\n", verbs[i].name, verbs[i].operands, verbs[i].help);
     fprintf(file, "\n`lakestream help VERB` tells more. `lakestream --version` names the build.\n");
 }
 

@@ -95,7 +95,7 @@ enum open_result live_marker_agrees(const json_t *marker, const struct live_mark
     }
     if (strcmp(payload, options->payload) != 0) {
         snprintf(error, LIVE_MARKER_TEXT_MAX,
-                 "%s is a run of %s batches, and this would add %s ones; start a new run in "
+                 "%s is a run whose payload is %s, and this would add %s; start a new run in "
                  "another place",
                  url, payload, options->payload);
         return OPEN_BAD_INPUT;

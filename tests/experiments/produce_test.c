@@ -1,0 +1,319 @@
+/* produce_test.c - one producer as a verb: synthetic batches, files, going on after a crash. */
+#include "experiments/produce/produce.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/experiments/live_fixture.h"
+#include "tests/harness.h"
+
+#define FILES_MAX 10
+
+struct produce_case {
+    char scratch[LIVE_SCRATCH_MAX];
+    char url[LIVE_PATH_MAX];
+    char files[FILES_MAX][LIVE_PATH_MAX];
+    struct live_process process;
+};
+
+static void write_file(const char *path, size_t bytes, int seed)
+{
+    FILE *file = fopen(path, "w");
+    assert(file != NULL);
+    for (size_t i = 0; i < bytes; i++)
+        fputc((int)(i * 31 + i / 256 + (size_t)seed), file);
+    fclose(file);
+}
+
+/* Ten files of 1,000, 2,000 ... bytes, and a run that is not there yet. */
+static void case_open(struct produce_case *produce)
+{
+    live_scratch_make(produce->scratch);
+    snprintf(produce->url, sizeof(produce->url), "file://%s/run", produce->scratch);
+    for (int i = 0; i < FILES_MAX; i++) {
+        live_path(produce->files[i], produce->scratch, "file-%d", i);
+        write_file(produce->files[i], (size_t)(1000 * (i + 1)), i);
+    }
+}
+
+static void case_close(struct produce_case *produce)
+{
+    live_scratch_remove(produce->scratch);
+}
+
+static struct live_process_options options_of(struct produce_case *produce)
+{
+    return (struct live_process_options){
+        .scratch = produce->scratch,
+        .name = "produce",
+        .arguments = {"produce", produce->url, "--json"},
+    };
+}
+
+/* Commits files from `first` to `last`, with one more flag or NULL; its status. */
+static int commit_files(struct produce_case *produce, int first, int last, const char *flag)
+{
+    struct live_process_options options = options_of(produce);
+    int count = 3;
+    options.arguments[count++] = flag != NULL ? flag : "--set=live.sync=off";
+    for (int i = first; i <= last; i++)
+        options.arguments[count++] = produce->files[i];
+    return live_process_run(&produce->process, &options);
+}
+
+static int commit_synthetic(struct produce_case *produce, const char *count, const char *flag)
+{
+    struct live_process_options options = options_of(produce);
+    options.arguments[3] = "--bytes=2KiB";
+    options.arguments[4] = count;
+    options.arguments[5] = flag;
+    return live_process_run(&produce->process, &options);
+}
+
+/* The chain is right, and producer 0 has committed so much. */
+static void check_stream(struct produce_case *produce, long long sequence, long long offset)
+{
+    int status = -1;
+    json_t *report = live_inspect(produce->scratch, produce->url, "--deep", &status);
+    const json_t *stream = json_array_get(json_object_get(report, "producers"), 0);
+    CU_ASSERT_EQUAL(status, 0);
+    CU_ASSERT_EQUAL(live_number(stream, "sequence", NULL), sequence);
+    CU_ASSERT_EQUAL(live_number(stream, "offset", NULL), offset);
+    CU_ASSERT_EQUAL(live_number(stream, "batches", NULL), sequence);
+    CU_ASSERT_EQUAL(live_number(report, "tgbs", "verified"), live_number(report, "tgbs", "count"));
+    json_decref(report);
+}
+
+static int shown(const struct produce_case *produce)
+{
+    return live_count_in(produce->process.out, "\"sequence\":");
+}
+
+static void synthetic_batches_go_on_where_they_ended(void)
+{
+    struct produce_case produce;
+    case_open(&produce);
+    CU_ASSERT_EQUAL(commit_synthetic(&produce, "--count=3", NULL), 0);
+    CU_ASSERT_EQUAL(shown(&produce), 3);
+    check_stream(&produce, 3, 3 * 2048);
+    CU_ASSERT_EQUAL(commit_synthetic(&produce, "--count=2", "--set=policy.fixed.gap=100ms"), 0);
+    CU_ASSERT_EQUAL(shown(&produce), 2);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.out, "\"sequence\":5,\"offset\":10240,"), 1);
+    check_stream(&produce, 5, 5 * 2048);
+    CU_ASSERT_EQUAL(commit_synthetic(&produce, "--count=1", "--producer=7"), 0);
+    check_stream(&produce, 5, 5 * 2048);
+    case_close(&produce);
+}
+
+/* The TGB of a file is the file. */
+static void files_are_committed_byte_for_byte(void)
+{
+    struct produce_case produce;
+    char folder[LIVE_PATH_MAX];
+    char stored[LIVE_PATH_MAX];
+    case_open(&produce);
+    CU_ASSERT_EQUAL(commit_files(&produce, 4, 4, NULL), 0);
+    check_stream(&produce, 1, 5000);
+    live_path(folder, produce.scratch, "run/tgb+");
+    CU_ASSERT_TRUE_FATAL(live_find_file(folder, "-00000000000000005000", stored) ||
+                         live_find_file(folder, "5000", stored));
+    char *found = live_read(stored);
+    char *given = live_read(produce.files[4]);
+    CU_ASSERT_EQUAL(memcmp(found, given, 5001), 0);
+    free(found);
+    free(given);
+    case_close(&produce);
+}
+
+static void the_same_list_is_committed_once(void)
+{
+    struct produce_case produce;
+    case_open(&produce);
+    CU_ASSERT_EQUAL(commit_files(&produce, 0, 2, NULL), 0);
+    CU_ASSERT_EQUAL(shown(&produce), 3);
+    CU_ASSERT_EQUAL(commit_files(&produce, 0, 4, NULL), 0);
+    CU_ASSERT_EQUAL(shown(&produce), 2);
+    CU_ASSERT_EQUAL(commit_files(&produce, 0, 4, NULL), 0);
+    CU_ASSERT_EQUAL(shown(&produce), 0);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, "committed already"), 1);
+    check_stream(&produce, 5, 15000);
+    CU_ASSERT_EQUAL(commit_files(&produce, 0, 1, "--append"), 0);
+    CU_ASSERT_EQUAL(shown(&produce), 2);
+    check_stream(&produce, 7, 18000);
+    case_close(&produce);
+}
+
+static void another_list_is_refused(void)
+{
+    struct produce_case produce;
+    case_open(&produce);
+    CU_ASSERT_EQUAL(commit_files(&produce, 0, 2, NULL), 0);
+    CU_ASSERT_EQUAL(commit_files(&produce, 1, 3, NULL), 1);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, "committed with 1000 bytes"), 1);
+    write_file(produce.files[2], 3000, 99);
+    CU_ASSERT_EQUAL(commit_files(&produce, 0, 3, NULL), 1);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, "with other bytes"), 1);
+    check_stream(&produce, 3, 6000);
+    CU_ASSERT_EQUAL(commit_synthetic(&produce, "--count=1", NULL), 2);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, "whose payload is files"), 1);
+    case_close(&produce);
+}
+
+/* Killed at whatever moment, again and again: in the end each file is there once, in order. */
+static void a_killed_producer_goes_on_exactly(void)
+{
+    struct produce_case produce;
+    struct live_process_options options;
+    case_open(&produce);
+    options = options_of(&produce);
+    options.arguments[3] = "--set=commit.uploads_max=1";
+    options.arguments[4] = "--set=workload.rate=50kB/s"; /* about a second for all */
+    options.arguments[5] = "--set=policy.dac.start=20ms";
+    for (int i = 0; i < 8; i++)
+        options.arguments[6 + i] = produce.files[i];
+    for (int i = 0; i < 4; i++) {
+        live_process_start(&produce.process, &options);
+        live_pause(100 * (i + 1));
+        kill(produce.process.pid, SIGKILL);
+        (void)live_process_wait(&produce.process, 10);
+    }
+    CU_ASSERT_EQUAL(live_process_run(&produce.process, &options), 0);
+    int status = -1;
+    json_t *report = live_inspect(produce.scratch, produce.url, "--deep", &status);
+    const json_t *stream = json_array_get(json_object_get(report, "producers"), 0);
+    CU_ASSERT_EQUAL(status, 0);
+    CU_ASSERT_EQUAL(live_number(stream, "sequence", NULL), 8);
+    CU_ASSERT_EQUAL(live_number(stream, "offset", NULL), 36000);
+    CU_ASSERT_EQUAL(live_number(stream, "batches", NULL), 8);
+    json_decref(report);
+    case_close(&produce);
+}
+
+static void sigint_ends_cleanly(void)
+{
+    struct produce_case produce;
+    case_open(&produce);
+    struct live_process_options options = options_of(&produce);
+    options.arguments[3] = "--bytes=1KiB";
+    options.arguments[4] = "--count=100000000";
+    options.arguments[5] = "--set=workload.rate=100kB/s";
+    live_process_start(&produce.process, &options);
+    CU_ASSERT_TRUE(live_wait_for(produce.process.out, "\"sequence\":", 5, 20));
+    kill(produce.process.pid, SIGINT);
+    CU_ASSERT_EQUAL(live_process_wait(&produce.process, 20), 1);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, "stopped as asked"), 1);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, " --count "), 1);
+    int status = -1;
+    json_t *report = live_inspect(produce.scratch, produce.url, "--deep", &status);
+    const json_t *stream = json_array_get(json_object_get(report, "producers"), 0);
+    CU_ASSERT_EQUAL(status, 0);
+    CU_ASSERT_EQUAL(live_number(stream, "sequence", NULL), shown(&produce));
+    json_decref(report);
+    case_close(&produce);
+}
+
+static void the_older_of_two_is_fenced(void)
+{
+    struct produce_case produce;
+    case_open(&produce);
+    struct live_process_options options = options_of(&produce);
+    options.name = "older";
+    options.arguments[3] = "--bytes=1KiB";
+    options.arguments[4] = "--count=100000000";
+    options.arguments[5] = "--set=workload.rate=100kB/s";
+    struct live_process older;
+    live_process_start(&older, &options);
+    CU_ASSERT_TRUE(live_wait_for(older.out, "\"sequence\":", 5, 20));
+    CU_ASSERT_EQUAL(commit_synthetic(&produce, "--count=1", NULL), 0);
+    CU_ASSERT_EQUAL(live_process_wait(&older, 20), 1);
+    CU_ASSERT_EQUAL(live_count_in(older.err, "another process works as this producer"), 1);
+    case_close(&produce);
+}
+
+static void bad_requests_are_usage_errors(void)
+{
+    struct produce_case produce;
+    char empty[LIVE_PATH_MAX];
+    case_open(&produce);
+    live_path(empty, produce.scratch, "empty");
+    write_file(empty, 0, 0);
+    const char *const bad[][3] = {
+        {empty, NULL, "is empty"},
+        {produce.scratch, NULL, "is not a file"},
+        {"/none/such", NULL, "No such file"},
+        {produce.files[0], "--count=2", "leave them out"},
+        {"--append", NULL, "--append is for files"},
+        {"--producer=x", NULL, "expected a number from 0"},
+        {"--producer=65536", NULL, "expected a number from 0"},
+        {"--policy=none", NULL, "policy.name"},
+        {"--bytes=3", NULL, "workload.tgb"},
+        {"--set=no.key=3", NULL, "unknown key"},
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(bad); i++) {
+        struct live_process_options options = options_of(&produce);
+        options.arguments[3] = bad[i][0];
+        options.arguments[4] = bad[i][1];
+        CU_ASSERT_EQUAL(live_process_run(&produce.process, &options), 2);
+        CU_ASSERT_EQUAL(live_count_in(produce.process.err, bad[i][2]), 1);
+        CU_ASSERT_EQUAL(live_count_in(produce.process.err, "\n"), 1);
+    }
+    char run[LIVE_PATH_MAX];
+    live_path(run, produce.scratch, "run");
+    CU_ASSERT_NOT_EQUAL(access(run, F_OK), 0); /* nothing was touched */
+    case_close(&produce);
+}
+
+/* What is not a run is not added to. */
+static void other_objects_are_left_alone(void)
+{
+    struct produce_case produce;
+    char path[LIVE_PATH_MAX];
+    case_open(&produce);
+    live_path(path, produce.scratch, "run");
+    mkdir(path, 0777);
+    live_path(path, produce.scratch, "run/photo");
+    write_file(path, 10, 0);
+    CU_ASSERT_EQUAL(commit_synthetic(&produce, "--count=1", NULL), 2);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, "no run to add to"), 1);
+    case_close(&produce);
+}
+
+static void a_file_that_changes_its_size_is_not_read(void)
+{
+    struct produce_case produce;
+    struct given_files files;
+    char error[GIVEN_FILES_TEXT_MAX] = "";
+    case_open(&produce);
+    for (int grow = 0; grow <= 1; grow++) {
+        char *paths[] = {produce.files[3]};
+        CU_ASSERT_TRUE_FATAL(given_files_open(paths, 1, &files, error));
+        uint8_t *data = given_files_read(&files, 0, error);
+        CU_ASSERT_PTR_NOT_NULL(data);
+        free(data);
+        write_file(produce.files[3], grow == 1 ? 9000 : 7, 0);
+        CU_ASSERT_PTR_NULL(given_files_read(&files, 0, error));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, "changed its size"));
+        given_files_close(&files);
+    }
+    case_close(&produce);
+}
+
+const struct harness_test produce_tests[] = {
+    HARNESS_TEST(synthetic_batches_go_on_where_they_ended),
+    HARNESS_TEST(files_are_committed_byte_for_byte),
+    HARNESS_TEST(the_same_list_is_committed_once),
+    HARNESS_TEST(another_list_is_refused),
+    HARNESS_TEST(a_killed_producer_goes_on_exactly),
+    HARNESS_TEST(sigint_ends_cleanly),
+    HARNESS_TEST(the_older_of_two_is_fenced),
+    HARNESS_TEST(bad_requests_are_usage_errors),
+    HARNESS_TEST(other_objects_are_left_alone),
+    HARNESS_TEST(a_file_that_changes_its_size_is_not_read),
+    {0},
+};
