@@ -18,6 +18,7 @@ bool live_visit_open(struct live_visit *visit, struct live_group *group,
     struct live_session_options options = live_access_of(group->config);
     char error[STORE_ERROR_MAX];
     *visit = (struct live_visit){.group = group, .text = text};
+    text[0] = '\0';
     options.workers = 1;
     if (live_session_open(group->url, &options, &visit->session, error) != OPEN_OK) {
         snprintf(text, LIVE_GROUP_TEXT_MAX, "%s", error);
