@@ -23,6 +23,10 @@
 #define MANIFEST_TRAILER_BYTES 8
 #define MANIFEST_STATES_MAX 65536
 #define MANIFEST_BYTES_MAX (UINT64_C(4) << 30)
+/* Of versions, steps, sequences and offsets, and of epochs: a chain that claims more is refused, so
+ * that whoever goes on from there can count up without wrapping. */
+#define MANIFEST_COUNT_MAX ((uint64_t)INT64_MAX)
+#define MANIFEST_EPOCH_MAX ((uint32_t)INT32_MAX)
 
 struct manifest_author {
     uint32_t producer;

@@ -167,9 +167,10 @@ static enum manifest_error decode_header(const uint8_t *bytes, uint64_t size,
     uint32_t zero = take32(&in);
     if (header->entry_bytes < MANIFEST_ENTRY_BYTES_MIN ||
         header->entry_bytes > MANIFEST_ENTRY_BYTES_MAX || header->version == 0 ||
-        header->base_version != header->version - 1 || header->first_step == 0 || zero != 0 ||
-        *states > MANIFEST_STATES_MAX || entries > MANIFEST_BYTES_MAX / header->entry_bytes ||
-        header->first_step > UINT64_MAX - entries)
+        header->version > MANIFEST_COUNT_MAX || header->base_version != header->version - 1 ||
+        header->first_step == 0 || zero != 0 || *states > MANIFEST_STATES_MAX ||
+        entries > MANIFEST_BYTES_MAX / header->entry_bytes ||
+        header->first_step > MANIFEST_COUNT_MAX - entries)
         return MANIFEST_BAD_FIELD;
     header->next_step = header->first_step + entries;
     uint64_t expected = MANIFEST_HEADER_BYTES + entries * header->entry_bytes +
@@ -198,7 +199,9 @@ static bool decode_entry(const uint8_t *in, uint32_t entry_bytes, struct manifes
     entry->tgb_bytes = take64(&in);
     entry->tgb_checksum = take64(&in);
     return entry->tgb.bucket <= (uint64_t)INT64_MAX / TGB_BUCKET_NS && entry->tgb.sequence > 0 &&
-           entry->tgb.epoch > 0 && entry->tgb_bytes <= entry->tgb.end_offset &&
+           entry->tgb.sequence <= MANIFEST_COUNT_MAX && entry->tgb.epoch > 0 &&
+           entry->tgb.epoch <= MANIFEST_EPOCH_MAX && entry->tgb.end_offset <= MANIFEST_COUNT_MAX &&
+           entry->tgb_bytes <= entry->tgb.end_offset &&
            all_zero(in, entry_bytes - MANIFEST_ENTRY_BYTES_MIN);
 }
 
@@ -216,6 +219,8 @@ static bool decode_states(const uint8_t *in, uint32_t count, const struct manife
         state->last_commit_version = take64(&in);
         if (last_commit_ns > INT64_MAX || state->last_commit_version > header->version ||
             state->last_commit_version == 0 || state->epoch == 0 ||
+            state->epoch > MANIFEST_EPOCH_MAX || state->next_offset > MANIFEST_COUNT_MAX ||
+            state->last_sequence > MANIFEST_COUNT_MAX ||
             (i > 0 && states[i - 1].producer >= state->producer))
             return false;
         state->last_commit_ns = (int64_t)last_commit_ns;

@@ -149,6 +149,24 @@ static bool take_histograms(const uint8_t *from, const uint8_t *end, size_t coun
     return from == end;
 }
 
+/* Times of the run's clock: a batch is made after it began, where it is there at all. */
+static bool producers_possible(const struct recorder *recorder, const uint8_t *from)
+{
+    for (uint32_t i = 0; i < recorder->options.producers;
+         i++, from += sizeof(struct wire_producer)) {
+        struct wire_producer producer;
+        memcpy(&producer, from, sizeof(producer));
+        if (producer.oldest_invisible_ns < 0)
+            return false;
+    }
+    return true;
+}
+
+static size_t producers_at(const struct recorder *recorder)
+{
+    return fixed_bytes(recorder) - recorder->options.producers * sizeof(struct wire_producer);
+}
+
 static enum recorder_merge_error check(const struct recorder *recorder, const uint8_t *bytes,
                                        size_t size, const struct header *header)
 {
@@ -166,6 +184,7 @@ static enum recorder_merge_error check(const struct recorder *recorder, const ui
     size_t fixed = fixed_bytes(recorder);
     if (size < fixed || header->failed_producers > header->producers ||
         memchr(header->failure, '\0', sizeof(header->failure)) == NULL ||
+        !producers_possible(recorder, bytes + producers_at(recorder)) ||
         !take_histograms(bytes + fixed, bytes + size, histogram_count(recorder), NULL))
         return RECORDER_BAD_FIELD;
     return RECORDER_MERGED;

@@ -158,7 +158,7 @@ struct field {
     uint64_t value;
 };
 
-static void impossible_headers_are_refused(void)
+static void impossible_fields_are_refused(void)
 {
     static const struct field fields[] = {
         {"magic", 0, 4, 0x12345678},
@@ -180,11 +180,18 @@ static void impossible_headers_are_refused(void)
         {"states at most", 88, 4, MANIFEST_STATES_MAX},
         {"one state less", 88, 4, 1},
         {"reserved", 92, 4, 1},
+        {"epoch of an entry at the end", 116, 4, (uint64_t)MANIFEST_EPOCH_MAX + 1},
+        {"sequence of an entry at the end", 128, 8, MANIFEST_COUNT_MAX + 1},
+        {"offset of an entry at the end", 136, 8, MANIFEST_COUNT_MAX + 1},
+        {"epoch of a state at the end", 244, 4, (uint64_t)MANIFEST_EPOCH_MAX + 1},
+        {"offset of a state at the end", 264, 8, MANIFEST_COUNT_MAX + 1},
+        {"sequence of a state at the end", 272, 8, MANIFEST_COUNT_MAX + 1},
     };
     struct manifest *manifest;
     struct encoded encoded = small(&manifest);
     CU_ASSERT_EQUAL(manifest_live_entries(manifest), 2);
     CU_ASSERT_EQUAL(manifest_state_count(manifest), 2);
+    CU_ASSERT_EQUAL(manifest->entry_bytes, 72);
     for (size_t i = 0; i < HARNESS_COUNT(fields); i++) {
         struct encoded hostile = encode(manifest);
         memcpy(hostile.data + fields[i].offset, &fields[i].value, fields[i].bytes);
@@ -215,7 +222,7 @@ const struct harness_test manifest_codec_tests[] = {
     HARNESS_TEST(every_truncation_and_extension_is_refused),
     HARNESS_TEST(every_flipped_bit_is_refused),
     HARNESS_TEST(damage_under_a_valid_checksum_is_harmless),
-    HARNESS_TEST(impossible_headers_are_refused),
+    HARNESS_TEST(impossible_fields_are_refused),
     HARNESS_TEST(genesis_has_one_encoding),
     {0},
 };

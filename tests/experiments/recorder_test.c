@@ -334,6 +334,20 @@ static void broken_bytes_are_refused(void)
     free(bytes);
 }
 
+/* Before time began: its age would overflow. */
+static void impossible_times_are_refused(void)
+{
+    struct recorder *recorder = fill_small();
+    struct recorder *into = recorder_open(&small);
+    recorder_note_invisible(recorder, 1, INT64_MIN, 500);
+    size_t size;
+    uint8_t *bytes = recorder_serialize(recorder, &size);
+    CU_ASSERT_EQUAL(recorder_merge(into, bytes, size), RECORDER_BAD_FIELD);
+    recorder_close(recorder);
+    recorder_close(into);
+    free(bytes);
+}
+
 const struct harness_test recorder_tests[] = {
     HARNESS_TEST(metrics_leave_out_the_warmup),
     HARNESS_TEST(series_have_no_row_without_data),
@@ -344,5 +358,6 @@ const struct harness_test recorder_tests[] = {
     HARNESS_TEST(latencies_of_the_store_are_kept_by_verb),
     HARNESS_TEST(merged_parts_equal_the_whole),
     HARNESS_TEST(broken_bytes_are_refused),
+    HARNESS_TEST(impossible_times_are_refused),
     {0},
 };
