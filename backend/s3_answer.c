@@ -463,7 +463,8 @@ static void advise(const struct reading *reading, enum meaning meaning, char adv
                  "region's",
                  error->region);
     else if (meaning == MEANS_UNSURE)
-        snprintf(advice, ADVICE_MAX, "%s", writes ? "it may have been applied" : "try again later");
+        snprintf(advice, ADVICE_MAX, "%s",
+                 writes ? "it may have been applied" : "is it well, and http or https right?");
     else if (error->message[0] != '\0')
         snprintf(advice, ADVICE_MAX, "the store says: %s", error->message);
     else
