@@ -9,6 +9,7 @@
 #define STEP 701         /* from one key to the next that is written: no divisor in common */
 #define BATCH PROBE_WRITERS
 #define PAGES_MAX 400
+#define CLEAN_PAGES 5
 
 /* Keys of a chain look like these: digits, and a word that sorts behind them. */
 static void listed_name(size_t index, char name[32])
@@ -190,16 +191,19 @@ void probe_check_keys(struct probe *probe, struct probe_result *result)
 
 /* ---- clean ---- */
 
-static size_t delete_all(struct probe *probe, char text[STORE_ERROR_MAX])
+/* Deletes so many keys below the prefix by one store; returns how many could not be, and why the
+ * first could not. */
+static size_t delete_keys(struct probe *probe, size_t store, char (*keys)[STORE_KEY_MAX],
+                          size_t key_count, char text[STORE_ERROR_MAX])
 {
     struct probe_call *calls = calloc(BATCH, sizeof(*calls));
     assert(calls != NULL);
     size_t left = 0;
-    size_t bytes = strlen(probe->report->prefix);
-    for (size_t from = 0; from < probe->key_count; from += BATCH) {
-        size_t count = probe->key_count - from < BATCH ? probe->key_count - from : BATCH;
+    size_t prefix_bytes = strlen(probe->report->prefix);
+    for (size_t from = 0; from < key_count; from += BATCH) {
+        size_t count = key_count - from < BATCH ? key_count - from : BATCH;
         for (size_t i = 0; i < count; i++)
-            probe_call_init(probe, &calls[i], STORE_DELETE, 0, probe->keys[from + i] + bytes);
+            probe_call_init(probe, &calls[i], STORE_DELETE, store, keys[from + i] + prefix_bytes);
         probe_send(probe, calls, count);
         for (size_t i = 0; i < count; i++) {
             if (probe_undecided(calls[i].op.outcome))
@@ -214,20 +218,52 @@ static size_t delete_all(struct probe *probe, char text[STORE_ERROR_MAX])
     return left;
 }
 
+/* Keys that a store still lists, at most a page of them, to be freed; NULL: none. */
+static char (*list_left(struct probe *probe, size_t store, size_t *count))[STORE_KEY_MAX]
+{
+    struct probe_call call;
+    char(*keys)[STORE_KEY_MAX] = NULL;
+    probe_call_init(probe, &call, STORE_LIST, store, "");
+    probe_send_surely(probe, &call);
+    *count = call.op.outcome == STORE_OK ? call.op.page.count : 0;
+    if (*count > 0) {
+        keys = malloc(*count * sizeof(*keys));
+        assert(keys != NULL);
+    }
+    for (size_t i = 0; i < *count; i++)
+        snprintf(keys[i], STORE_KEY_MAX, "%s", list_page_key(&call.op.page, i));
+    store_op_deinit(&call.op);
+    return keys;
+}
+
+/* What a store still lists, though all was deleted: it may be another than the first, or late.
+ * Returns how many are left. */
+static size_t delete_listed(struct probe *probe, size_t store, char text[STORE_ERROR_MAX])
+{
+    size_t count = 0;
+    size_t failed = 0;
+    for (int page = 0; page < CLEAN_PAGES && failed == 0; page++) {
+        char(*keys)[STORE_KEY_MAX] = list_left(probe, store, &count);
+        if (count == 0)
+            return 0;
+        failed = delete_keys(probe, store, keys, count, text);
+        free(keys);
+    }
+    return count;
+}
+
 void probe_check_clean(struct probe *probe, struct probe_result *result)
 {
     char text[STORE_ERROR_MAX] = "";
-    size_t failed = delete_all(probe, text);
-    struct probe_call call;
-    probe_call_init(probe, &call, STORE_LIST, 0, "");
-    probe_send_surely(probe, &call);
-    bool listed = call.op.outcome == STORE_OK;
-    size_t left = listed ? call.op.page.count : failed;
+    char ignored[STORE_ERROR_MAX];
+    size_t left = 0;
+    (void)delete_keys(probe, 0, probe->keys, probe->key_count, ignored);
+    for (size_t store = 0; store < probe->options->store_count; store++)
+        left += delete_listed(probe, store, text);
     if (left > 0)
         probe_say(result, PROBE_NOTED, "%zu objects are left below %s; remove them: %s", left,
                   probe->report->prefix, text);
     else
-        probe_say(result, PROBE_GOOD, "%zu objects are deleted, nothing is left",
-                  probe->key_count - failed);
-    store_op_deinit(&call.op);
+        probe_say(result, PROBE_GOOD, "all of %zu keys are deleted, nothing is left",
+                  probe->key_count);
 }

@@ -327,6 +327,8 @@ static void endpoints_of_two_stores_are_found(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(race, "2 of 32 writers won one key, in round 1: http://"));
     CU_ASSERT_PTR_NOT_NULL(strstr(race, "do not heed each other's"));
     CU_ASSERT_EQUAL(world.report.results[PROBE_LIST].verdict, PROBE_SKIPPED);
+    CU_ASSERT_EQUAL(virtual_store_objects(world.virtual_store), 0);
+    CU_ASSERT_EQUAL(virtual_store_objects(second), 0);
     store_close(stores[1]);
     virtual_store_close(second);
     world_close(&world);

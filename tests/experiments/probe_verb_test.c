@@ -181,7 +181,7 @@ static void sessions_are_probed_in_brief(void)
 /* Row 28. */
 static void two_servers_are_not_one_store(void)
 {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[LIVE_SCRATCH_MAX], key[HOSTILE_KEY_MAX];
     struct live_process process;
     struct hostile_options options = {0};
     struct hostile_server *a = hostile_server_start(&options);
@@ -195,7 +195,10 @@ static void two_servers_are_not_one_store(void)
               (const char *const[]){"s3://" HOSTILE_BUCKET, "--endpoint", hostile_server_url(a),
                                     "--endpoint", hostile_server_url(b), NULL});
     CU_ASSERT_EQUAL(status, CLI_FAILED);
-    CU_ASSERT(holds(&process, "is NOT fit for live runs"));
+    CU_ASSERT(holds(&process, "(create): both of two creates on one key were accepted"));
+    CU_ASSERT(holds(&process, "2 of 32 writers won one key, in round 1: http://127.0.0.1:"));
+    CU_ASSERT_FALSE(hostile_server_next_key(a, "", "", key));
+    CU_ASSERT_FALSE(hostile_server_next_key(b, "", "", key));
     hostile_server_stop(a);
     hostile_server_stop(b);
     live_scratch_remove(scratch);
