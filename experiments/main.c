@@ -29,6 +29,8 @@ static const struct verb verbs[] = {
      probe_main},
     {"produce", "STORE [FILE...]", "commit synthetic batches, or files, to a run as one producer",
      produce_main},
+    {"probe", "STORE", "try whether a store is fit for live runs: races, ranges, listings, keys",
+     probe_main},
     {"inspect", "STORE", "show the chain of a run: versions, authors, offsets, problems",
      inspect_main},
     {"query", "", "read the results database", query_main},
