@@ -11,6 +11,7 @@ extern const struct harness_test histogram_tests[];
 extern const struct harness_test recorder_tests[];
 extern const struct harness_test statistics_tests[];
 extern const struct harness_test results_tests[];
+extern const struct harness_test s3_secrets_tests[];
 extern const struct harness_test results_faults_tests[];
 extern const struct harness_test runner_tests[];
 extern const struct harness_test simulate_tests[];
@@ -43,6 +44,7 @@ static const struct harness_suite suites[] = {
     {"histogram", histogram_tests},
     {"recorder", recorder_tests},
     {"statistics", statistics_tests},
+    {"s3_secrets", s3_secrets_tests},
     {"results", results_tests},
     {"results_faults", results_faults_tests},
     {"runner", runner_tests},

@@ -199,6 +199,22 @@ static void say(struct exchange *exchange)
         hostile_text_add(&exchange->answer.body, "%s", rule->body);
 }
 
+static void echo(struct exchange *exchange)
+{
+    char token[2048] = "", authorization[2048] = "", message[2][4200];
+    const struct hostile_request *request = exchange->request;
+    (void)hostile_request_header(request, "x-amz-security-token", token, sizeof(token));
+    (void)hostile_request_header(request, "authorization", authorization, sizeof(authorization));
+    const char *signature = strstr(authorization, "Signature=");
+    snprintf(message[0], sizeof(message[0]), "%s %s", token, authorization);
+    snprintf(message[1], sizeof(message[1]), "%s %s", signature != NULL ? signature : "", token);
+    hostile_answer_free(&exchange->answer);
+    exchange->answer = (struct hostile_answer){0};
+    /* Both in turn: clients cut messages. */
+    hostile_answer_error(&exchange->answer, exchange->rule.status, exchange->rule.body,
+                         message[exchange->index % 2]);
+}
+
 /* With the lock. False: the server stops, and nothing is to be said. */
 static bool perform(struct exchange *exchange)
 {
@@ -217,11 +233,13 @@ static bool perform(struct exchange *exchange)
     }
     if (rule->reply == HOSTILE_SAY)
         say(exchange);
+    if (rule->reply == HOSTILE_ECHO)
+        echo(exchange);
     if (rule->hold == HOSTILE_HOLD_ANSWER)
         hold(exchange);
     pause_ns(server, rule->delay_ns);
     server->records[exchange->index].request.status =
-        rule->reply == HOSTILE_OWN || rule->reply == HOSTILE_SAY ? exchange->answer.status : -1;
+        rule->reply <= HOSTILE_ECHO ? exchange->answer.status : -1;
     return !server->stopping;
 }
 
@@ -267,6 +285,7 @@ static bool reply(struct exchange *exchange)
     switch (exchange->rule.reply) {
     case HOSTILE_OWN:
     case HOSTILE_SAY:
+    case HOSTILE_ECHO:
         return send_answer(exchange);
     case HOSTILE_DROP:
         return false;

@@ -82,6 +82,8 @@ enum hostile_apply {
 enum hostile_reply {
     HOSTILE_OWN,    /* what an honest store says to what was applied */
     HOSTILE_SAY,    /* status, headers, body */
+    HOSTILE_ECHO,   /* status, headers; an <Error> of code `body` whose message gives away what the
+                       request was signed with: token and Authorization */
     HOSTILE_DROP,   /* closes without a byte */
     HOSTILE_RESET,  /* the same by a reset */
     HOSTILE_SILENT, /* nothing, until the client hangs up or the server stops */
