@@ -25,8 +25,6 @@ static const struct verb verbs[] = {
      calibrate_main},
     {"validate", "", "hold the simulator against a public measurement of contention",
      validate_main},
-    {"probe", "STORE", "try whether a store is fit for live runs: races, ranges, listings, keys",
-     probe_main},
     {"produce", "STORE [FILE...]", "commit synthetic batches, or files, to a run as one producer",
      produce_main},
     {"probe", "STORE", "try whether a store is fit for live runs: races, ranges, listings, keys",

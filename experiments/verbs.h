@@ -7,7 +7,6 @@ int list_main(int argc, char **argv);
 int sim_main(int argc, char **argv);
 int live_main(int argc, char **argv);
 int reproduce_main(int argc, char **argv);
-int probe_main(int argc, char **argv);
 int produce_main(int argc, char **argv);
 int probe_main(int argc, char **argv);
 int inspect_main(int argc, char **argv);

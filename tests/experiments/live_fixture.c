@@ -87,8 +87,6 @@ static int call_verb(int argc, char **argv)
         return live_main(argc, argv);
     if (strcmp(argv[0], "inspect") == 0)
         return inspect_main(argc, argv);
-    if (strcmp(argv[0], "probe") == 0)
-        return probe_main(argc, argv);
     if (strcmp(argv[0], "produce") == 0)
         return produce_main(argc, argv);
     if (strcmp(argv[0], "probe") == 0)
