@@ -12,7 +12,8 @@
 #define FIGURES(X)                                                                                 \
     X(figure_p1)                                                                                   \
     X(figure_frontier)                                                                             \
-    X(figure_sensitivity)
+    X(figure_sensitivity)                                                                          \
+    X(figure_sim_vs_live)
 
 #define X(name) extern const struct figure name;
 FIGURES(X)

@@ -127,22 +127,56 @@ static void print_seeds(const struct figure_page *page, FILE *text)
         fprintf(text, ", %zu run%s missing", page->missing, page->missing == 1 ? "" : "s");
 }
 
+/* "32", or "1 to 16" where no number of producers is that of most arms. */
+static void print_producers(const struct figure_data *data, const struct config *typical,
+                            FILE *text)
+{
+    uint64_t least = typical->workload.producers;
+    uint64_t most = least;
+    size_t same = 0;
+    char range[TEXT_MAX];
+    for (size_t i = 0; i < data->arm_count; i++) {
+        uint64_t producers = data->arms[i].config.workload.producers;
+        least = producers < least ? producers : least;
+        most = producers > most ? producers : most;
+        same += producers == typical->workload.producers;
+    }
+    if (2 * same > data->arm_count)
+        least = most = typical->workload.producers;
+    range_text(least, most, range);
+    fprintf(text, "%s producers", range);
+}
+
+/* Of stores that differ the profiles stand in the figure. */
+static void print_store(const struct figure_data *data, const struct config *typical, FILE *text)
+{
+    char profile[TEXT_MAX];
+    size_t same = 0;
+    for (size_t i = 0; i < data->arm_count; i++)
+        same += strcmp(data->arms[i].config.store.profile, typical->store.profile) == 0;
+    profile_name(typical->store.profile, profile);
+    if (2 * same > data->arm_count)
+        fprintf(text, "simulated %s store", profile);
+    else
+        fprintf(text, "simulated stores");
+}
+
 void text_caption(const struct figure_page *page, char caption[CAPTION_MAX])
 {
     const struct config *config = &typical_arm(page->data)->config;
     char value[UNIT_TEXT_MAX];
     char rate[TEXT_MAX];
     char tgb[TEXT_MAX];
-    char profile[TEXT_MAX];
     FILE *text = fmemopen(caption, CAPTION_MAX, "w");
     assert(text != NULL);
     unit_print_rate(config->workload.rate, value);
     spaced(value, rate);
     unit_print_bytes(config->workload.tgb_bytes, value);
     spaced(value, tgb);
-    profile_name(config->store.profile, profile);
-    fprintf(text, "%llu producers × %s, %s TGBs, simulated %s store, ",
-            (unsigned long long)config->workload.producers, rate, tgb, profile);
+    print_producers(page->data, config, text);
+    fprintf(text, " × %s, %s TGBs, ", rate, tgb);
+    print_store(page->data, config, text);
+    fprintf(text, ", ");
     print_seeds(page, text);
     fclose(text);
 }

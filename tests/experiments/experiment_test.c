@@ -104,8 +104,8 @@ static const struct row refused[] = {
      "x.yaml:2:41: the arm sets the key that it sweeps"},
     {"store.profile: s3-standrd\n",
      "x.yaml:1:16: store.profile: no profile 's3-standrd' in configs/profiles; it holds "
-     "azure-premium, azure-standard, gcs, s3-express, s3-express-contended, s3-standard, "
-     "s3-standard-contended"},
+     "azure-premium, azure-standard, gcs, rgw-loopback, s3-express, s3-express-contended, "
+     "s3-standard, s3-standard-contended, versitygw-loopback"},
     {"store.profile: ./none.yaml\n",
      "./none.yaml: cannot read: No such file or directory; check the path; configs/experiments "
      "holds the experiments that are shipped"},
@@ -227,6 +227,7 @@ static void shipped_files_load(void)
         {"configs/experiments/p1-quick.yaml", "p1-quick", 6},
         {"configs/experiments/frontier.yaml", "frontier", 40},
         {"configs/experiments/sensitivity.yaml", "sensitivity", 26},
+        {"configs/experiments/sim_vs_live.yaml", "sim_vs_live", 40},
         {"configs/live/local.yaml", "live-local", 5},
     };
     for (size_t i = 0; i < HARNESS_COUNT(rows); i++) {
@@ -240,8 +241,13 @@ static void shipped_files_load(void)
         experiment_deinit(&experiment);
     }
     static const char *const profiles[] = {
-        "store.profile=s3-standard",   "store.profile=s3-express",     "store.profile=gcs",
-        "store.profile=azure-premium", "store.profile=azure-standard",
+        "store.profile=s3-standard",
+        "store.profile=s3-express",
+        "store.profile=gcs",
+        "store.profile=azure-premium",
+        "store.profile=azure-standard",
+        "store.profile=rgw-loopback",
+        "store.profile=versitygw-loopback",
     };
     for (size_t i = 0; i < HARNESS_COUNT(profiles); i++) {
         struct experiment experiment;
