@@ -3,8 +3,9 @@
  *
  * Once only: libcurl sends a request again by itself when a kept-alive connection dies. Before a
  * request goes out it asks the prerequest callback, each time anew: there a request that must not
- * be sent twice is stopped, whether it has a body or not. Such a body has no seek function either,
- * so that libcurl refuses to rewind it.
+ * be sent twice is stopped, whether it has a body or not. Its body is not rewound either, once it
+ * began to go out (before that it is: libcurl may remember, wrongly, to rewind for a request that
+ * its handle carried before).
  *
  * Sockets: between two requests libcurl lets go of a connection's socket without closing it. It
  * stays registered, for nothing, until it is closed, which goes through our callback: taking it up
@@ -177,6 +178,8 @@ static size_t on_body(char *buffer, size_t size, size_t count, void *context)
 static int on_seek(void *context, curl_off_t offset, int origin)
 {
     struct s3_exchange *exchange = context;
+    if (exchange->starts > 0 && exchange->resend == S3_RESEND_NEVER)
+        return CURL_SEEKFUNC_FAIL;
     if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > exchange->body_bytes)
         return CURL_SEEKFUNC_FAIL;
     exchange->body_sent = (uint64_t)offset;
@@ -303,14 +306,10 @@ static enum s3_transport transport_of(const struct s3_exchange *exchange, CURLco
     return tls && !tls_died(exchange) ? S3_TRANSPORT_TLS : S3_TRANSPORT_BROKEN;
 }
 
-/* libcurl counts what it has handed to the connection, over all attempts of its own. */
+/* What libcurl counts as sent is not asked: it is enough that it began. */
 static enum s3_sent sent_of(const struct s3_exchange *exchange)
 {
-    long bytes = 0;
-    CURLcode code = curl_easy_getinfo(exchange->easy, CURLINFO_REQUEST_SIZE, &bytes);
-    assert(code == CURLE_OK);
-    return bytes == 0 && exchange->starts <= 1 && exchange->status == 0 ? S3_NOT_SENT
-                                                                        : S3_MAYBE_SENT;
+    return exchange->starts == 0 ? S3_NOT_SENT : S3_MAYBE_SENT;
 }
 
 static void conclude(struct s3_exchange *exchange, enum s3_transport transport, CURLcode code)
@@ -426,6 +425,7 @@ static void set_up(struct s3_exchange *exchange)
     SET(easy, CURLOPT_WRITEDATA, exchange);
     SET(easy, CURLOPT_READFUNCTION, on_body);
     SET(easy, CURLOPT_READDATA, exchange);
+    SET(easy, CURLOPT_SEEKFUNCTION, on_seek);
     SET(easy, CURLOPT_SEEKDATA, exchange);
 }
 
@@ -437,9 +437,7 @@ void s3_exchange_init(struct s3_exchange *exchange, struct s3_client *client)
     assert(exchange->easy != NULL);
     client->exchanges++;
     set_up(exchange);
-    /* As set up: a GET, no seek function, no proxy. */
-    exchange->method_set = S3_METHOD_GET;
-    exchange->resend_set = S3_RESEND_NEVER;
+    exchange->method_set = S3_METHOD_GET; /* as a new handle's */
 }
 
 void s3_exchange_deinit(struct s3_exchange *exchange)
@@ -498,11 +496,6 @@ void s3_exchange_send(struct s3_exchange *exchange)
     assert(exchange->body_bytes <= INT64_MAX);
     forget_answer(exchange);
     set_method(exchange);
-    if (exchange->resend != exchange->resend_set) {
-        exchange->resend_set = exchange->resend;
-        SET(exchange->easy, CURLOPT_SEEKFUNCTION,
-            exchange->resend == S3_RESEND_MAY ? on_seek : NULL);
-    }
     SET(exchange->easy, CURLOPT_URL, exchange->url);
     SET(exchange->easy, CURLOPT_HTTPHEADER, exchange->headers);
     bool tls = strncmp(exchange->url, "https:", 6) == 0;

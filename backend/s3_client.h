@@ -68,7 +68,6 @@ struct s3_exchange {
     size_t header_bytes;
     uint32_t starts; /* how often it began to be sent */
     enum s3_method method_set;
-    enum s3_resend resend_set;
     bool tls_set;
     bool too_large;
     bool in_flight;

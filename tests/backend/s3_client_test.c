@@ -31,12 +31,13 @@ static void expect_reused(struct s3_rig *rig, enum hostile_verb verb)
             CU_ASSERT(request.on_connection > 1);
 }
 
-static void create_into(enum hostile_reply reply, uint64_t bytes)
+static void create_into(enum hostile_reply reply, enum hostile_early early, uint64_t bytes)
 {
     struct s3_rig rig;
     s3_rig_open(&rig, NULL, NULL);
     warm_up(&rig);
-    s3_rig_rule(&rig, &(struct hostile_rule){.match = {HOSTILE_CREATE, NULL}, .reply = reply});
+    s3_rig_rule(&rig, &(struct hostile_rule){
+                          .match = {HOSTILE_CREATE, NULL}, .reply = reply, .early = early});
     struct body body = {.kind = BODY_BYTES, .bytes = bytes, .data = calloc(1, bytes + 1)};
     CU_ASSERT_EQUAL(put(&rig, STORE_PUT_IF_ABSENT, "once", body), STORE_UNKNOWN);
     CU_ASSERT_EQUAL(s3_rig_count(&rig, HOSTILE_CREATE), 1);
@@ -50,8 +51,52 @@ static void a_create_on_a_dying_connection_is_sent_once(void)
 {
     static const uint64_t sizes[] = {0, 1, 1000, 70000, 3000000};
     for (size_t i = 0; i < HARNESS_COUNT(sizes); i++) {
-        create_into(HOSTILE_DROP, sizes[i]);
-        create_into(HOSTILE_RESET, sizes[i]);
+        create_into(HOSTILE_DROP, HOSTILE_EARLY_NOT, sizes[i]);
+        create_into(HOSTILE_RESET, HOSTILE_EARLY_NOT, sizes[i]);
+        create_into(HOSTILE_DROP, HOSTILE_EARLY_RUDE, sizes[i]);
+        create_into(HOSTILE_RESET, HOSTILE_EARLY_RUDE, sizes[i]);
+    }
+}
+
+/* libcurl finds the connection dead, and nobody to connect to again: that nothing could be sent the
+ * second time does not mean that it never was. */
+static void a_create_that_a_dying_server_read_is_not_sent_again(void)
+{
+    static const uint64_t sizes[] = {0, 1000, 100000};
+    for (size_t i = 0; i < HARNESS_COUNT(sizes); i++) {
+        struct s3_rig rig;
+        struct s3_rig_op op;
+        s3_rig_open(&rig, NULL, NULL);
+        warm_up(&rig);
+        s3_rig_rule(&rig, &(struct hostile_rule){.match = {HOSTILE_CREATE, NULL},
+                                                 .hold = HOSTILE_HOLD_ANSWER});
+        struct body body = {.kind = BODY_BYTES, .bytes = sizes[i], .data = calloc(1, sizes[i] + 1)};
+        s3_rig_op_init(&op, STORE_PUT_IF_ABSENT, "once");
+        op.op.body = body;
+        s3_rig_submit(&rig, &op);
+        struct loop *loop = live_loop_base(rig.fixture.loop);
+        size_t bytes;
+        uint8_t *stored = NULL;
+        while (stored == NULL) {
+            loop_run(loop, loop_now(loop) + NS_PER_MS);
+            stored = hostile_server_get(rig.server, RIG_PREFIX "/once", &bytes);
+        }
+        free(stored);
+        const struct hostile_options again = {.port = hostile_server_port(rig.server)};
+        hostile_server_stop(rig.server);
+        rig.server = NULL;
+        s3_rig_run(&rig);
+        CU_ASSERT_EQUAL(op.op.outcome, STORE_UNKNOWN);
+        CU_ASSERT_EQUAL(s3_rig_counters(&rig).requests, 2);
+        CU_ASSERT_EQUAL(s3_rig_counters(&rig).resent, 0);
+        /* The next one is not taken for the rest of this one. */
+        rig.server = hostile_server_start(&again);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(rig.server);
+        CU_ASSERT_EQUAL(put(&rig, STORE_PUT_IF_ABSENT, "next", body), STORE_OK);
+        CU_ASSERT_EQUAL(s3_rig_counters(&rig).requests, 3);
+        body_release(&body);
+        store_op_deinit(&op.op);
+        s3_rig_close(&rig);
     }
 }
 
@@ -297,6 +342,7 @@ static void https_connections_die_without_a_signal(void)
 
 const struct harness_test s3_client_tests[] = {
     HARNESS_TEST(a_create_on_a_dying_connection_is_sent_once),
+    HARNESS_TEST(a_create_that_a_dying_server_read_is_not_sent_again),
     HARNESS_TEST(other_verbs_are_sent_again),
     HARNESS_TEST(nobody_listens),
     HARNESS_TEST(silence_ends_at_the_deadline),

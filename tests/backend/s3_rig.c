@@ -55,7 +55,8 @@ void s3_rig_open(struct s3_rig *rig, const struct hostile_options *server,
 void s3_rig_close(struct s3_rig *rig)
 {
     fixture_close(&rig->fixture);
-    hostile_server_stop(rig->server);
+    if (rig->server != NULL)
+        hostile_server_stop(rig->server);
 }
 
 void s3_rig_rule(struct s3_rig *rig, const struct hostile_rule *rule)
