@@ -31,6 +31,7 @@ static const struct verb verbs[] = {
      probe_main},
     {"inspect", "STORE", "show the chain of a run: versions, authors, offsets, problems",
      inspect_main},
+    {"remove", "STORE", "delete a run: shows first what, and asks", remove_main},
     {"query", "", "read the results database", query_main},
     {"swarm", "", "break the protocol on purpose: random worlds with faults, under checkers",
      swarm_main},

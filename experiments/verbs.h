@@ -9,6 +9,7 @@ int live_main(int argc, char **argv);
 int reproduce_main(int argc, char **argv);
 int produce_main(int argc, char **argv);
 int probe_main(int argc, char **argv);
+int remove_main(int argc, char **argv);
 int inspect_main(int argc, char **argv);
 int swarm_main(int argc, char **argv);
 int calibrate_main(int argc, char **argv);

@@ -43,6 +43,10 @@ static void take_key(struct inspection *inspection, const char *key, uint64_t by
     } else if (starts_with(key, "run/") || starts_with(key, "intent/") ||
                starts_with(key, "watermark/")) {
         inspection->other_count++;
+        if (strcmp(key, LIVE_REMOVING_KEY) == 0)
+            inspection_problem(inspection, 0, 0,
+                               "the removal of this run was begun, and did not end: lakestream "
+                               "remove goes on with it");
     } else {
         if (inspection->unknown_count < INSPECT_UNKNOWN_MAX)
             snprintf(inspection->unknown[inspection->unknown_count], STORE_KEY_MAX, "%s", key);

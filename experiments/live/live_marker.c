@@ -14,7 +14,7 @@
 
 /* ---- reading ---- */
 
-static enum live_marker parse_marker(const struct body *body, json_t **marker,
+static enum live_marker parse_marker(const char *key, const struct body *body, json_t **marker,
                                      char error[STORE_ERROR_MAX])
 {
     json_error_t reason;
@@ -26,7 +26,7 @@ static enum live_marker parse_marker(const struct body *body, json_t **marker,
         *marker = parsed;
         return LIVE_MARKER_FOUND;
     }
-    snprintf(error, STORE_ERROR_MAX, "%s is damaged: %.100s", LIVE_MARKER_KEY,
+    snprintf(error, STORE_ERROR_MAX, "%s is damaged: %.100s", key,
              parsed != NULL ? "it lacks format, entry_bytes or payload" : reason.text);
     json_decref(parsed);
     return LIVE_MARKER_DAMAGED;
@@ -35,15 +35,21 @@ static enum live_marker parse_marker(const struct body *body, json_t **marker,
 enum live_marker live_marker_read(struct live_session *session, json_t **marker,
                                   char error[STORE_ERROR_MAX])
 {
+    return live_marker_read_key(session, LIVE_MARKER_KEY, marker, error);
+}
+
+enum live_marker live_marker_read_key(struct live_session *session, const char *key,
+                                      json_t **marker, char error[STORE_ERROR_MAX])
+{
     struct store_op op;
     store_op_init(&op);
     op.verb = STORE_GET;
     op.range_bytes = MARKER_BYTES_MAX; /* whatever its size is */
-    snprintf(op.key, sizeof(op.key), "%s", LIVE_MARKER_KEY);
+    snprintf(op.key, sizeof(op.key), "%s", key);
     live_request(session, &op);
     enum live_marker result = LIVE_MARKER_FAILED;
     if (op.outcome == STORE_OK)
-        result = parse_marker(&op.result, marker, error);
+        result = parse_marker(key, &op.result, marker, error);
     else if (op.outcome == STORE_NOT_FOUND)
         result = LIVE_MARKER_MISSING;
     else

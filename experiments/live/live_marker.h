@@ -1,6 +1,6 @@
 /* live_marker.h - the object run/format, made by create-if-absent before anything else of a run:
  * JSON that says which format this is, what all producers must agree on, and which run made it.
- * While a run is being removed, run/removing stands in its place (remove.h). */
+ * While a run is being removed, run/removing stands in its place (removal.h). */
 #ifndef EXPERIMENTS_LIVE_MARKER_H
 #define EXPERIMENTS_LIVE_MARKER_H
 
@@ -28,6 +28,10 @@ enum live_marker {
  * "entry_bytes" and the text "payload". */
 MUST_USE enum live_marker live_marker_read(struct live_session *session, json_t **marker,
                                            char error[STORE_ERROR_MAX]);
+
+/* The same of another key: LIVE_REMOVING_KEY holds a copy. */
+MUST_USE enum live_marker live_marker_read_key(struct live_session *session, const char *key,
+                                               json_t **marker, char error[STORE_ERROR_MAX]);
 
 /* What a marker says. Texts are borrowed. */
 struct live_marker_options {

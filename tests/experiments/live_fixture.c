@@ -87,6 +87,8 @@ static int call_verb(int argc, char **argv)
         return live_main(argc, argv);
     if (strcmp(argv[0], "inspect") == 0)
         return inspect_main(argc, argv);
+    if (strcmp(argv[0], "remove") == 0)
+        return remove_main(argc, argv);
     if (strcmp(argv[0], "produce") == 0)
         return produce_main(argc, argv);
     if (strcmp(argv[0], "probe") == 0)

@@ -31,6 +31,7 @@ extern const struct harness_test live_wrappers_tests[];
 extern const struct harness_test live_ranks_tests[];
 extern const struct harness_test live_group_tests[];
 extern const struct harness_test produce_tests[];
+extern const struct harness_test removal_tests[];
 extern const struct harness_test inspect_tests[];
 extern const struct harness_test probe_tests[];
 extern const struct harness_test probe_verb_tests[];
@@ -66,6 +67,7 @@ static const struct harness_suite suites[] = {
     {"live_ranks", live_ranks_tests},
     {"live_group", live_group_tests},
     {"produce", produce_tests},
+    {"removal", removal_tests},
     {"inspect", inspect_tests},
     {"probe", probe_tests},
     {"probe_verb", probe_verb_tests},

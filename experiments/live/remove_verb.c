@@ -1,0 +1,243 @@
+/* remove_verb.c - `lakestream remove`. */
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/cli_store.h"
+#include "experiments/live/removal.h"
+#include "experiments/verbs.h"
+
+#define FOLDERS_OPEN_MAX 16
+
+struct remove_call {
+    const struct cli *cli;
+    const char *url;
+    struct live_session_options access;
+    struct removal removal;
+    uint64_t deleted;
+};
+
+static int open_session(const struct remove_call *call, enum directory_access access,
+                        struct live_session *session)
+{
+    struct live_session_options options = call->access;
+    char error[STORE_ERROR_MAX];
+    options.access = access;
+    enum open_result opened = live_session_open(call->url, &options, session, error);
+    if (opened == OPEN_OK)
+        return CLI_DONE;
+    return cli_error(opened == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
+}
+
+/* ---- what is there ---- */
+
+static void print_run(const struct removal *removal)
+{
+    const struct live_identity *run = &removal->run;
+    if (removal->kind == REMOVAL_NO_RUN)
+        printf("No run: there is no %s.\n", LIVE_MARKER_KEY);
+    else if (run->experiment[0] == '\0')
+        printf("A run that does not say which.\n");
+    else
+        printf("Run: %s, arm %s, seed %" PRIu64 ", started %s.\n", run->experiment, run->arm,
+               run->seed, run->started);
+    if (removal->kind == REMOVAL_BEGUN)
+        printf("Its removal was begun before: this goes on with it.\n");
+}
+
+static void print_newest(const struct remove_call *call, int64_t now_ns)
+{
+    const struct removal *removal = &call->removal;
+    char age[PROGRESS_TEXT_MAX];
+    if (removal->newest == 0)
+        return;
+    printf("Newest version: %" PRIu64, removal->newest);
+    if (removal->committed_ns != 0) {
+        progress_duration_text((double)(now_ns - removal->committed_ns) / 1e9, age);
+        printf(", committed %s ago", age);
+    }
+    printf(".\n");
+}
+
+static void print_survey(const struct remove_call *call)
+{
+    const struct removal *removal = &call->removal;
+    printf("%s\n", call->url);
+    print_run(removal);
+    printf("Below it: %" PRIu64 " objects, %.1f MB: %" PRIu64 " versions, %" PRIu64
+           " TGBs, %" PRIu64 " others.\n",
+           removal->objects, (double)removal->bytes / 1e6, removal->versions, removal->tgbs,
+           removal->objects - removal->versions - removal->tgbs);
+    if (removal->unknown > 0)
+        printf("Of no kind that this program makes: %" PRIu64 ", the first is %s.\n",
+               removal->unknown, removal->unknown_key);
+    print_newest(call, removal->looked_ns);
+    fflush(stdout);
+}
+
+static void print_json(const struct remove_call *call, int status)
+{
+    static const char *const kinds[] = {
+        [REMOVAL_RUN] = "run", [REMOVAL_BEGUN] = "removal begun", [REMOVAL_NO_RUN] = "no run"};
+    const struct removal *removal = &call->removal;
+    json_t *report = json_object();
+    json_object_set_new(report, "store", json_string(call->url));
+    json_object_set_new(report, "kind", json_string(kinds[removal->kind]));
+    json_object_set(report, "marker", removal->marker != NULL ? removal->marker : json_null());
+    json_object_set_new(report, "objects", json_integer((json_int_t)removal->objects));
+    json_object_set_new(report, "bytes", json_integer((json_int_t)removal->bytes));
+    json_object_set_new(report, "versions", json_integer((json_int_t)removal->versions));
+    json_object_set_new(report, "tgbs", json_integer((json_int_t)removal->tgbs));
+    json_object_set_new(report, "unknown", json_integer((json_int_t)removal->unknown));
+    json_object_set_new(report, "newest_version", json_integer((json_int_t)removal->newest));
+    json_object_set_new(report, "deleted", json_integer((json_int_t)call->deleted));
+    json_object_set_new(report, "removed", json_boolean(status == CLI_DONE));
+    json_dumpf(report, stdout, JSON_INDENT(2));
+    printf("\n");
+    json_decref(report);
+}
+
+/* ---- whether it may go ---- */
+
+static int refuse_strangers(const struct remove_call *call)
+{
+    const struct removal *removal = &call->removal;
+    if (call->cli->force)
+        return CLI_DONE;
+    if (removal->kind == REMOVAL_NO_RUN)
+        return cli_error(CLI_FAILED,
+                         "%s is no run of this program (there is no %s), so nothing was deleted; "
+                         "give the prefix of one run, or --force to delete all that is there",
+                         call->url, LIVE_MARKER_KEY);
+    if (removal->unknown > 0)
+        return cli_error(CLI_FAILED,
+                         "%s holds %" PRIu64 " objects that are not of a run, such as %s, so "
+                         "nothing was deleted; move them away, or give --force to delete them, too",
+                         call->url, removal->unknown, removal->unknown_key);
+    return CLI_DONE;
+}
+
+static int refuse_growing(const struct remove_call *call, struct live_session *session)
+{
+    char error[STORE_ERROR_MAX];
+    enum toggle growing;
+    if (call->cli->force)
+        return CLI_DONE;
+    if (!removal_look(session, &call->removal, &growing, error))
+        return cli_error(CLI_FAILED, "%s", error);
+    if (growing == TOGGLE_ON)
+        return cli_error(CLI_FAILED,
+                         "%s is still written to: versions came after %" PRIu64
+                         ", so nothing was deleted; end the run first, or give --force",
+                         call->url, call->removal.newest);
+    return CLI_DONE;
+}
+
+static int confirm(const struct remove_call *call)
+{
+    char answer[16] = "";
+    if (call->cli->yes)
+        return CLI_DONE;
+    if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+        fprintf(stderr, "Delete all of it, for good? Type yes: ");
+        if (fgets(answer, sizeof(answer), stdin) != NULL && strcmp(answer, "yes\n") == 0)
+            return CLI_DONE;
+        return cli_error(CLI_FAILED, "nothing was deleted");
+    }
+    return cli_error(CLI_FAILED, "nothing was deleted; give --yes to delete all of it, for good");
+}
+
+/* ---- deleting ---- */
+
+static int remove_folder(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+    (void)status;
+    (void)walk;
+    if (kind == FTW_DP)
+        rmdir(path); /* one that is not empty stays */
+    return 0;
+}
+
+/* A directory store leaves its folders. */
+static void remove_folders(const char *url)
+{
+    static const char scheme[] = "file://";
+    if (strncmp(url, scheme, strlen(scheme)) == 0)
+        nftw(url + strlen(scheme), remove_folder, FOLDERS_OPEN_MAX, FTW_DEPTH | FTW_PHYS);
+}
+
+static int delete_all(struct remove_call *call)
+{
+    struct live_session session;
+    char error[STORE_ERROR_MAX];
+    int status = open_session(call, DIRECTORY_WRITE, &session);
+    if (status != CLI_DONE)
+        return status;
+    bool done = removal_run(&session, &call->removal, stderr, &call->deleted, error);
+    live_session_close(&session);
+    if (!done)
+        return cli_error(CLI_FAILED,
+                         "%s; %" PRIu64 " of %" PRIu64
+                         " objects were deleted: the same command goes on",
+                         error, call->deleted, call->removal.objects);
+    remove_folders(call->url);
+    if (!call->cli->json)
+        printf("Deleted: %" PRIu64 " objects.\n", call->deleted);
+    return CLI_DONE;
+}
+
+static int survey(struct remove_call *call)
+{
+    struct live_session session;
+    char error[STORE_ERROR_MAX];
+    int status = open_session(call, DIRECTORY_READ, &session);
+    if (status != CLI_DONE)
+        return status;
+    if (!removal_survey(&session, stderr, &call->removal, error))
+        status = cli_error(CLI_FAILED, "%s", error);
+    else if (call->removal.objects == 0)
+        status = cli_error(CLI_FAILED, "%s: there is nothing", call->url);
+    if (status == CLI_DONE && !call->cli->json)
+        print_survey(call);
+    if (status == CLI_DONE)
+        status = refuse_strangers(call);
+    if (status == CLI_DONE)
+        status = refuse_growing(call, &session);
+    live_session_close(&session);
+    return status;
+}
+
+int remove_main(int argc, char **argv)
+{
+    struct cli cli = {
+        .usage =
+            "usage: lakestream remove STORE [FLAGS]\n\n"
+            "Deletes one run, at file://FOLDER or s3://BUCKET/PREFIX: all below that prefix, TGBs\n"
+            "included. Says first which run it is and how much there is, and asks; --yes answers.\n"
+            "Refused without --force: a prefix without run/format or with objects that are not of\n"
+            "a run, and a chain that grows while it is looked at. A removal that was interrupted\n"
+            "leaves run/removing, and no run that could be gone on with: give the command again.\n"
+            "Deletes by single requests, which cost little or nothing on S3. Old versions of a\n"
+            "bucket with versioning stay.",
+        .flags = CLI_S3 | CLI_JSON | CLI_YES | CLI_FORCE,
+        .operand = "STORE",
+        .operands_min = 1,
+        .operands_max = 1,
+    };
+    if (!cli_parse(&cli, argc, argv))
+        return cli.status;
+    struct remove_call call = {.cli = &cli, .url = cli.operands[0]};
+    if (!cli_s3_options(&cli, 0, &call.access.s3))
+        return CLI_USAGE;
+    int status = survey(&call);
+    if (status == CLI_DONE)
+        status = confirm(&call);
+    if (status == CLI_DONE)
+        status = delete_all(&call);
+    if (cli.json && call.removal.objects > 0)
+        print_json(&call, status);
+    removal_deinit(&call.removal);
+    return status;
+}
