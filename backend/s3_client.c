@@ -12,8 +12,9 @@
 
 #include "backend/s3_client_private.h"
 
-#define DUE_ROUNDS_MAX 16 /* of libcurl being called again at once, before others get their turn   \
-                           */
+#define DUE_ROUNDS_MAX                                                                             \
+    16 /* of libcurl being called again at once, before others get their turn                      \
+        */
 
 /* Of a descriptor that libcurl made. */
 enum socket_state {
