@@ -291,7 +291,9 @@ static void check_told(struct world *world, const struct audit *audit,
 {
     const struct producer_state *state =
         audit->last != NULL ? manifest_state_find(audit->last, producer->id) : NULL;
-    CU_ASSERT_PTR_NOT_NULL_FATAL(state);
+    CU_ASSERT_PTR_NOT_NULL(state);
+    if (state == NULL)
+        return; /* not by a jump: the loop and the server must be closed */
     CU_ASSERT_EQUAL(memcmp(&state->incarnation, &producer->incarnation, INCARNATION_BYTES), 0);
     CU_ASSERT_EQUAL(driver_producer(producer->driver)->commit.committed_sequence,
                     state->last_sequence);
