@@ -174,7 +174,9 @@ static void be_silent(const struct hostile_rule *silent)
     struct world world;
     world_open(&world, &(struct world_options){.s3 = {.attempt_ns = NS_PER_S}, .batches = 1});
     world_rule(&world, silent);
+    int64_t begun_ns = loop_now(live_loop_base(world.loop));
     world_run_well(&world);
+    CU_ASSERT_TRUE(loop_now(live_loop_base(world.loop)) - begun_ns < 10 * NS_PER_S);
     CU_ASSERT_EQUAL(world_lost(&world), 0);
     if (silent->match.verb == HOSTILE_CREATE)
         CU_ASSERT_EQUAL(world_counters(&world).unknown, 1);
