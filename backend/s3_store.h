@@ -7,13 +7,18 @@
  *   - PUT_IF_ABSENT is sent once. OK: answered 200 to this request. EXISTS: answered 412. BUSY:
  *     answered 409. UNKNOWN: the request may have been read: a deadline, a reset, a 5xx, an answer
  *     that is not S3's. THROTTLED: 503 or 429. Only a create that was surely refused unread (a
- *     connection never made, a redirect, an expired token, a skewed clock) is sent again here.
- *     libcurl cannot rewind its body, so it never sends one twice by itself.
+ *     connection never made, a redirect, an expired token, a skewed clock) is sent again here;
+ *     libcurl is kept from sending one twice by itself.
  *   - The other verbs are sent again by the store, with full jitter, until the operation's time or
  *     the store's budget of retries is spent; then the last answer is the outcome.
- *   - 503 and 429 hold off every request of the store, not only the one that met it.
+ *   - 503 and 429 hold off every request of the store, not only the one that met it
+ *     (backend/s3_pace.h has the bounds).
  *   - FAILED: refused for good. The text is one line: what, where (bucket, key, endpoint, region),
  *     status, code and request id, and what to do. It never holds a secret.
+ *
+ * https goes through the environment's proxy (HTTPS_PROXY, NO_PROXY), http never through one.
+ * Bodies carry x-amz-meta-xxh3, the XXH3-64 of their bytes; whoever reads a whole object that has
+ * one gets it right, or FAILED.
  *
  * A store belongs to the loop's thread and must not be used after fork. Bodies are BODY_BYTES;
  * other kinds are a programmer's error. store_close may be called with operations in flight: they
@@ -63,8 +68,10 @@ struct s3_options {
     int64_t connect_ns; /* 0: S3_CONNECT_NS */
     int64_t attempt_ns; /* 0: S3_ATTEMPT_NS; a body adds its time at S3_ATTEMPT_RATE */
     int64_t operation_ns; /* 0: S3_OPERATION_NS: all attempts of an operation that is sent again */
-    int64_t idle_ns;      /* 0: S3_IDLE_NS: a connection unused for longer is not used again */
-    uint64_t seed;        /* of the jitter; 0: drawn */
+    /* 0: S3_IDLE_NS: a connection unused for longer is not used again. Whole seconds; below 2 s no
+     * connection is used twice. */
+    int64_t idle_ns;
+    uint64_t seed; /* of the jitter; 0: drawn */
 };
 
 struct s3_counters {
