@@ -144,6 +144,7 @@ make_cluster() {
 }
 
 start_gateway() {
+	rm -f "$folder/run/client.rgw.a.pid" # of one that was killed
 	run radosgw radosgw "${ceph_options[@]}" --name client.rgw.a
 	wait_until_listens "$folder/run/client.rgw.a.pid" "$address" "$port" ||
 		fail 1 "the gateway does not serve at $address:$port; logs: $folder/log"
