@@ -4,7 +4,7 @@
 #   tools/deps.sh           what the build, make test and make reproduce need
 #   tools/deps.sh servers   also the S3 server that make test starts; where they cannot be installed
 #                           it says so and goes on: those tests are skipped
-#   tools/deps.sh soak      also what make fuzz and make soak need
+#   tools/deps.sh soak      these, and what make fuzz and make soak need
 set -euo pipefail
 
 packages=(
@@ -30,7 +30,7 @@ packages=(
 
 # What its tests are skipped without.
 optional=()
-[ "${1:-}" != servers ] || optional=(
+[ $# -eq 0 ] || optional=(
 	radosgw ceph-mon ceph-osd # an S3 server, tests/servers/rgw.sh
 	curl openssl              # its bucket and its certificate
 	iproute2                  # tests that part processes from it

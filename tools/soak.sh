@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 seconds=${1:-600}
 shift
 stages=("$@")
-[ ${#stages[@]} -gt 0 ] || stages=(fuzz model asan tsan valgrind)
+[ ${#stages[@]} -gt 0 ] || stages=(fuzz model asan tsan valgrind servers)
 mkdir -p out/soak
 passed=0 failed=0
 broken=()
@@ -59,6 +59,7 @@ sanitized() {
 asan() {
 	export ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
 	sanitized asan address,undefined core sim backend experiments fuzz
+	run asan-s3 tests/s3/run.sh build-asan battery
 }
 
 # Threads: the worker pool and live loop, the runner of trials, the swarm.
@@ -98,12 +99,20 @@ valgrind() {
 	swarm valgrind "${check[@]}" build/lakestream
 }
 
+# On real S3 servers: many producers for one chain, and a world that breaks.
+servers() {
+	run servers-build make build || return
+	run races make races
+	run chaos make chaos
+	tail -3 out/soak/chaos
+}
+
 began=$SECONDS
 for stage in "${stages[@]}"; do
 	case $stage in
-	fuzz | model | asan | tsan | valgrind) "$stage" ;;
+	fuzz | model | asan | tsan | valgrind | servers) "$stage" ;;
 	*)
-		echo "$stage: no such stage: fuzz, model, asan, tsan, valgrind" >&2
+		echo "$stage: no such stage: fuzz, model, asan, tsan, valgrind, servers" >&2
 		exit 2
 		;;
 	esac
