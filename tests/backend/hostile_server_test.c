@@ -326,6 +326,7 @@ static long signed_status(const struct hostile_server *server, const char *path,
     memcpy(request.time, time, sizeof(time));
     struct sigv4_key key = {0};
     sigv4_sign(&key, HOSTILE_ACCESS_KEY, secret, "us-east-1", &request, authorization);
+    sigv4_key_wipe(&key);
     snprintf(lines[0], sizeof(lines[0]), "x-amz-content-sha256: %s", hash);
     snprintf(lines[1], sizeof(lines[1]), "x-amz-date: %s", time);
     snprintf(lines[2], sizeof(lines[2]), "Authorization: %s", authorization);

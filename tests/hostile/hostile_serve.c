@@ -24,6 +24,7 @@ struct exchange {
     struct hostile_wire *wire;
     struct hostile_request *request; /* whole, beside its record */
     size_t index;                    /* of the record */
+    uint64_t ticket;                 /* a release counts from the record on, seen or not yet held */
     uint8_t *body;
     struct hostile_rule rule;
     const struct hostile_rule *taken; /* NULL: none */
@@ -64,11 +65,10 @@ static void hold(struct exchange *exchange)
 {
     struct hostile_server *server = exchange->server;
     const struct hostile_rule *rule = &exchange->rule;
-    uint64_t ticket = server->released;
     while (!server->stopping) {
         bool free = rule->until_count > 0
                         ? arrived_after(server, exchange->index, rule->until) >= rule->until_count
-                        : server->released > ticket;
+                        : server->released > exchange->ticket;
         if (free)
             return;
         pthread_cond_wait(&server->changed, &server->lock);
@@ -93,6 +93,7 @@ static void record(struct exchange *exchange, const char *head, uint32_t on_conn
         assert(server->records != NULL);
     }
     exchange->index = server->record_count++;
+    exchange->ticket = server->released;
     struct hostile_record *kept = &server->records[exchange->index];
     *kept = (struct hostile_record){
         .request = *request, .target = strdup(request->target), .head = strdup(head)};

@@ -158,7 +158,7 @@ struct hostile_rule {
 void hostile_server_rule(struct hostile_server *server, const struct hostile_rule *rule);
 /* Drops all rules; those being performed go on. */
 void hostile_server_rules_clear(struct hostile_server *server);
-/* Lets go everything that is held without a condition. */
+/* Lets go all that came in until now and is held, or will be, without a condition. */
 void hostile_server_release(struct hostile_server *server);
 /* Requires another session token from now on; NULL: none. */
 void hostile_server_require_token(struct hostile_server *server, const char *session_token);
