@@ -211,7 +211,7 @@ static void producer_options_fill(const struct world_options *options, uint32_t 
         .random = random_stream_make(7, id),
         .mode = PRODUCER_BACKGROUND,
         .policy_kind = kind,
-        .gap_max_ns = options->policy != NULL ? 10 * NS_PER_S : options->gap_ns,
+        .gap_max_ns = options->policy != NULL ? NS_PER_S : options->gap_ns,
         .batch_bytes = options->batch_bytes,
         .batch_ns = NS_PER_MS,
         .uploads_max = 4,

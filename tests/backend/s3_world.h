@@ -31,7 +31,7 @@ struct world_options {
     int64_t retry_max_ns; /* of the machine's back-off; 0: 20 ms */
     uint32_t entry_bytes; /* of a chain that is new; 0: MANIFEST_ENTRY_BYTES_MIN */
     enum commit_find find;
-    const char *policy; /* NULL: fixed, by gap_ns */
+    const char *policy; /* NULL: fixed, by gap_ns; else gaps are at most a second */
 };
 
 /* What one producer was told. */
