@@ -31,7 +31,7 @@ recovery_limit_s=10 # or two gaps, if that is longer: it is not, with the gap of
 place=$(mktemp -d "${TMPDIR:-/tmp}/lakestream-chaos.XXXXXX")
 here=lakestream-$$-here there=lakestream-$$-there # producers; gateway
 address=10.213.77.1 own_address=10.213.77.2
-run=''
+run='' doing='starting'
 wakers=()
 
 skip() {
@@ -53,7 +53,7 @@ cleanup() {
 }
 trap cleanup EXIT
 trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+trap 'echo "chaos: stopped while: $doing" >&2; exit 143' TERM HUP
 
 give_up() {
 	echo "chaos: $*" >&2
@@ -196,30 +196,35 @@ mapfile -t faults < <(make_faults)
 for fault in "${faults[@]}"; do
 	alive "$run" || give_up "the run ended by itself, before: $fault"
 	pause
+	doing=$fault
 	$fault
 done
+doing='waiting for who was stopped'
 # Whoever was stopped goes on before the last.
 [ ${#wakers[@]} -eq 0 ] || wait "${wakers[@]}"
 wakers=()
 pause
+doing='the last fault'
 if [ "$cuts" -gt 0 ]; then cut_network "$cut_longest_s"; else kill_gateway; fi
 healed=$(now_ms)
 chaos_s=$(((healed - began) / 1000))
 
 # Recovery: until the first commit, and until every producer has committed.
+doing='waiting for a commit'
 first=''
-for _ in $(seq 60); do
-	first=$(versions 0 | awk -v healed="$healed" '$2 > healed {print; exit}')
-	[ -z "$first" ] || break
+until first=$(versions 0 | awk -v healed="$healed" '$2 > healed {print; exit}') && [ -n "$first" ]; do
+	[ $(($(now_ms) - healed)) -le 60000 ] || break
 	sleep 1
 done
 [ -n "$first" ] || give_up 'no commit within 60 s after the last fault'
 recovery_ms=$((${first#* } - healed))
 sleep 15
+doing='ending the run'
 kill -INT "$run"
 wait "$run"
 run=''
 
+doing='inspect'
 "${near[@]}" "$program" inspect "$url" --deep --versions 1000000 >"$place/found" 2>&1 || {
 	cat "$place/log"
 	give_up "inspect found: $(grep -v '^ *[0-9]' "$place/found")"

@@ -25,6 +25,7 @@ action=$1
 folder=$(folder_of "$2")
 conf=$folder/ceph.conf
 ceph_options=(--conf "$conf")
+ceph() { command timeout 60 ceph "${ceph_options[@]}" "$@"; }
 
 check_installed() {
 	local program
@@ -130,12 +131,12 @@ make_cluster() {
 	run 'ceph-mon --mkfs' ceph-mon "${ceph_options[@]}" --mkfs -i a --monmap "$folder/monmap" \
 		--keyring /dev/null
 	run ceph-mon ceph-mon "${ceph_options[@]}" -i a
-	run 'ceph osd new' ceph "${ceph_options[@]}" --connect-timeout 20 osd new "$daemon" 0
+	run 'ceph osd new' ceph osd new "$daemon" 0
 	run 'ceph-osd --mkfs' ceph-osd "${ceph_options[@]}" -i 0 --mkfs --osd-uuid "$daemon"
-	run 'ceph osd crush' ceph "${ceph_options[@]}" osd crush add osd.0 1.0 root=default host=localhost
+	run 'ceph osd crush' ceph osd crush add osd.0 1.0 root=default host=localhost
 	run ceph-osd ceph-osd "${ceph_options[@]}" -i 0
 	for _ in $(seq 100); do
-		ceph "${ceph_options[@]}" osd stat 2>/dev/null | grep -q '1 up' && break
+		ceph osd stat 2>/dev/null | grep -q '1 up' && break
 		sleep 0.1
 	done
 	run 'radosgw-admin user create' radosgw-admin "${ceph_options[@]}" --name client.rgw.a \
