@@ -3,7 +3,11 @@
  *
  * Sockets: between two requests libcurl lets go of a connection's socket without closing it. It
  * stays registered, for nothing, until it is closed, which goes through our callback: taking it up
- * again in the same round costs no call to the kernel. */
+ * again in the same round costs no call to the kernel.
+ *
+ * Batches: first libcurl reads what all ready sockets have, then all answers are judged and the
+ * next requests signed, then libcurl sends those. Each of the three is much code; one request after
+ * the other through all of it costs a quarter more time, spent on reading code again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +35,6 @@ enum socket_state {
     } while (0)
 
 /* ---- sockets and time ---- */
-
-static void drive(struct s3_client *client, curl_socket_t fd, int events);
 
 static uint8_t *socket_state(struct s3_client *client, int fd)
 {
@@ -71,11 +73,30 @@ int s3_client_on_socket_close(void *context, curl_socket_t fd)
     return close(fd);
 }
 
+static void act(struct s3_client *client, curl_socket_t fd, int events)
+{
+    int running;
+    CURLMcode code = curl_multi_socket_action(client->multi, fd, events, &running);
+    assert(code == CURLM_OK);
+}
+
+static void drive_soon(struct s3_client *client)
+{
+    struct loop *loop = live_loop_base(client->loop);
+    if (client->batch.slot == 0)
+        loop_timer_set(loop, &client->batch, loop_now(loop));
+}
+
 static void on_ready(int fd, unsigned ready, void *context)
 {
     int events = ((ready & LIVE_READABLE) != 0 ? CURL_CSELECT_IN : 0) |
                  ((ready & LIVE_WRITABLE) != 0 ? CURL_CSELECT_OUT : 0);
-    drive(context, fd, events);
+    struct s3_client *client = context;
+    assert(!client->driving);
+    client->driving = true; /* a wish to be called at once is remembered, not set as a timer */
+    act(client, fd, events);
+    client->driving = false;
+    drive_soon(client);
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *socket_context)
@@ -112,12 +133,6 @@ static int on_timeout_change(CURLM *multi, long timeout_ms, void *context)
     return 0;
 }
 
-static void on_timeout(struct timer *timer, void *context)
-{
-    (void)timer;
-    drive(context, CURL_SOCKET_TIMEOUT, 0);
-}
-
 /* ---- ends ---- */
 
 static void take_ended(struct s3_client *client)
@@ -145,34 +160,43 @@ static void client_free(struct s3_client *client)
     curl_share_cleanup(client->share);
     curl_global_cleanup();
     loop_timer_cancel(live_loop_base(client->loop), &client->timer);
+    loop_timer_cancel(live_loop_base(client->loop), &client->batch);
     free(client->sockets);
     free(client->ca_file);
     free(client);
 }
 
-static void drive(struct s3_client *client, curl_socket_t fd, int events)
+/* Takes what has ended, and lets libcurl begin what that led to. */
+static void drive(struct s3_client *client)
 {
+    int round = 0;
     assert(!client->driving);
     client->driving = true;
-    for (int round = 0; !client->closed && round < DUE_ROUNDS_MAX; round++) {
-        client->due = false;
-        int running;
-        CURLMcode code = curl_multi_socket_action(client->multi, fd, events, &running);
-        assert(code == CURLM_OK);
+    for (; round < DUE_ROUNDS_MAX; round++) {
         take_ended(client);
-        if (!client->due)
+        if (client->closed || !client->due)
             break;
-        fd = CURL_SOCKET_TIMEOUT;
-        events = 0;
+        client->due = false;
+        act(client, CURL_SOCKET_TIMEOUT, 0);
     }
     client->driving = false;
-    if (client->closed) {
+    if (client->closed)
         client_free(client);
-        return;
-    }
-    struct loop *loop = live_loop_base(client->loop);
-    if (client->due)
-        loop_timer_set(loop, &client->timer, loop_now(loop));
+    else if (round == DUE_ROUNDS_MAX)
+        drive_soon(client);
+}
+
+static void on_batch(struct timer *timer, void *context)
+{
+    (void)timer;
+    drive(context);
+}
+
+static void on_timeout(struct timer *timer, void *context)
+{
+    (void)timer;
+    ((struct s3_client *)context)->due = true;
+    drive(context);
 }
 
 /* ---- open and close ---- */
@@ -197,6 +221,7 @@ enum open_result s3_client_open(const struct s3_client_options *options, const c
         assert(made->ca_file != NULL);
     }
     timer_init(&made->timer, on_timeout, made);
+    timer_init(&made->batch, on_batch, made);
     made->multi = curl_multi_init();
     made->share = curl_share_init();
     assert(made->multi != NULL && made->share != NULL);

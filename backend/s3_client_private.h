@@ -11,9 +11,10 @@ struct s3_client {
     char *ca_file;
     struct live_loop *loop;
     CURLM *multi;
-    CURLSH *share; /* TLS sessions */
-    struct timer timer;
-    bool due; /* libcurl wants to be called at once */
+    CURLSH *share;      /* TLS sessions */
+    struct timer timer; /* libcurl's */
+    struct timer batch; /* after all sockets that are ready: what has ended is taken */
+    bool due;           /* libcurl wants to be called at once */
     bool driving;
     bool closed;                  /* from inside `done` */
     char date[S3_DATE_BYTES_MAX]; /* the last Date line, which is the same for a second */
