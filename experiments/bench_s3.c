@@ -69,10 +69,10 @@ struct duel {
 };
 
 static const struct duel duels[] = {
-    {"create 4KiB", STORE_PUT_IF_ABSENT, 4 << 10, 4000},
-    {"get 4KiB", STORE_GET, 4 << 10, 4000},
-    {"create 256KiB", STORE_PUT_IF_ABSENT, 256 << 10, 600},
-    {"get 256KiB", STORE_GET, 256 << 10, 600},
+    {"create 4KiB", STORE_PUT_IF_ABSENT, 4 << 10, 1000},
+    {"get 4KiB", STORE_GET, 4 << 10, 1000},
+    {"create 256KiB", STORE_PUT_IF_ABSENT, 256 << 10, 200},
+    {"get 256KiB", STORE_GET, 256 << 10, 200},
 };
 
 enum side {
