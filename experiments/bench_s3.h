@@ -55,9 +55,10 @@ void bench_client_close(struct bench_client *client);
 
 struct bench_peer;
 
-/* A loop of curl_multi_perform and curl_multi_poll with handles and connections that are kept; no
- * deadline, no retry, no judgement but the status. Signs by backend/sigv4.h, as the store does, so
- * that the two differ in all but the signature and the hash, which are OpenSSL's. */
+/* A loop of curl_multi_perform and curl_multi_poll with handles, buffers and connections that are
+ * kept; no deadline, no retry, no judgement but the status. What is sent it hashes by OpenSSL and
+ * signs by backend/sigv4.h, and what it gets it holds against a checksum by XXH3, all as the store
+ * does: the two differ in the rest. */
 struct bench_peer *bench_peer_open(const char *endpoint);
 void bench_peer_run(struct bench_peer *peer, const struct bench_load *load,
                     struct bench_cost *cost);

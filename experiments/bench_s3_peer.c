@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <xxhash.h>
 
 #include "backend/sigv4.h"
 #include "experiments/bench_s3.h"
@@ -34,6 +35,7 @@ struct bench_peer {
     char endpoint[64];
     struct sigv4_key key;
     const struct bench_load *load;
+    uint64_t checksum; /* of a body */
     struct peer_slot slots[BENCH_S3_CONCURRENCY_MAX];
 };
 
@@ -119,6 +121,12 @@ static void begin(struct bench_peer *peer, struct peer_slot *slot, uint32_t numb
     MUST(curl_multi_add_handle(peer->multi, slot->easy));
 }
 
+static bool is_whole(const struct peer_slot *slot)
+{
+    return slot->got == slot->peer->load->bytes &&
+           XXH3_64bits(slot->answer, slot->got) == slot->peer->checksum;
+}
+
 /* The request that a message tells the end of. */
 static struct peer_slot *end(struct bench_peer *peer, const CURLMsg *message,
                              struct bench_cost *cost)
@@ -130,8 +138,7 @@ static struct peer_slot *end(struct bench_peer *peer, const CURLMsg *message,
     MUST(curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private));
     MUST(curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE, &status));
     slot = (struct peer_slot *)(void *)private;
-    if (code != CURLE_OK || status != 200 ||
-        (!has_body(peer->load) && slot->got != peer->load->bytes)) {
+    if (code != CURLE_OK || status != 200 || (!has_body(peer->load) && !is_whole(slot))) {
         cost->bad++;
         snprintf(cost->why, sizeof(cost->why), "the peer got %ld: %s", status,
                  curl_easy_strerror(code));
@@ -147,6 +154,7 @@ void bench_peer_run(struct bench_peer *peer, const struct bench_load *load, stru
     uint32_t begun = 0, ended = 0;
     memset(cost, 0, sizeof(*cost));
     peer->load = load;
+    peer->checksum = XXH3_64bits(load->data, load->bytes);
     for (size_t i = 0; i < load->concurrency; i++) {
         peer->slots[i].answer = realloc(peer->slots[i].answer, load->bytes);
         assert(peer->slots[i].answer != NULL);
