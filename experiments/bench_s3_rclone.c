@@ -89,9 +89,11 @@ static bool run_rclone(const char *const arguments[], double *wall_s)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* By the environment, so that no key stands in a list of processes. */
+/* By the environment, so that no key stands in a list of processes. It refuses AWS's variable for
+ * the CA file and has its own. */
 static void tell_rclone(const struct s3_options *options, const struct credentials *keys)
 {
+    const char *ca_file = options->ca_file != NULL ? options->ca_file : getenv("AWS_CA_BUNDLE");
     const char *const variables[][2] = {
         {"RCLONE_CONFIG", ""},
         {"RCLONE_CONFIG_BENCH_TYPE", "s3"},
@@ -104,10 +106,11 @@ static void tell_rclone(const struct s3_options *options, const struct credentia
         {"RCLONE_CONFIG_BENCH_ENDPOINT", options->endpoint},
         {"RCLONE_CONFIG_BENCH_FORCE_PATH_STYLE",
          options->style == S3_STYLE_VIRTUAL ? "false" : "true"},
-        {"RCLONE_CA_CERT", options->ca_file != NULL ? options->ca_file : ""},
+        {"RCLONE_CA_CERT", ca_file != NULL ? ca_file : ""},
     };
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
         setenv(variables[i][0], variables[i][1], 1);
+    unsetenv("AWS_CA_BUNDLE");
 }
 
 static bool copy(const char *from, const char *to, double *wall_s)
