@@ -143,8 +143,9 @@ races: build ## Race 32 producers on RGW and VersityGW until each chain has 1,00
 chaos: build ## Kill gateway and producers, stop them, cut their network, on RGW; then look for damage
 	@tests/s3/chaos.sh $(PROGRAM) long
 
-bench: build ## Measure the simulator on one core
+bench: build ## Measure the simulator on one core, and the S3 client beside libcurl
 	@$(PROGRAM) bench sim
+	@$(PROGRAM) bench s3
 
 install: build ## Install program, configs and plots below PREFIX (and DESTDIR)
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/lakestream

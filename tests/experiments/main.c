@@ -35,6 +35,7 @@ extern const struct harness_test removal_tests[];
 extern const struct harness_test inspect_tests[];
 extern const struct harness_test probe_tests[];
 extern const struct harness_test probe_verb_tests[];
+extern const struct harness_test bench_s3_tests[];
 
 static const struct harness_suite suites[] = {
     {"cli", cli_tests},
@@ -71,6 +72,7 @@ static const struct harness_suite suites[] = {
     {"inspect", inspect_tests},
     {"probe", probe_tests},
     {"probe_verb", probe_verb_tests},
+    {"bench_s3", bench_s3_tests},
 };
 
 int main(int argc, char **argv)

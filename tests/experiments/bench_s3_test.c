@@ -1,0 +1,91 @@
+/* bench_s3_test.c - the sides of `bench s3` and its server that does nothing: every request counts,
+ * and one that fails is told. No figure is tested. */
+#include "experiments/bench_s3.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness.h"
+
+#define BYTES UINT64_C(100000)
+#define REQUESTS 20
+
+static const uint8_t data[BYTES];
+
+struct rig {
+    struct bench_null server;
+    struct bench_client *client;
+    struct bench_peer *peer;
+};
+
+/* The server answers a GET with as much of the data as `stored` says. */
+static void rig_open(struct rig *rig, uint64_t stored)
+{
+    char error[STORE_ERROR_MAX];
+    setenv("AWS_ACCESS_KEY_ID", "bench", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "bench", 1);
+    CU_ASSERT_TRUE_FATAL(bench_null_start(&rig->server, data, stored));
+    const struct s3_options options = {.endpoint = rig->server.endpoint, .region = "us-east-1"};
+    CU_ASSERT_TRUE_FATAL(bench_client_open("s3://bench", &options, &rig->client, error));
+    rig->peer = bench_peer_open(rig->server.endpoint);
+}
+
+static void rig_close(struct rig *rig)
+{
+    bench_peer_close(rig->peer);
+    bench_client_close(rig->client);
+    bench_null_stop(&rig->server);
+    unsetenv("AWS_ACCESS_KEY_ID");
+    unsetenv("AWS_SECRET_ACCESS_KEY");
+}
+
+/* What fails is the same on both sides. */
+static void run(struct rig *rig, enum store_verb verb, uint64_t bad)
+{
+    const struct bench_load load = {.verb = verb,
+                                    .count = REQUESTS,
+                                    .concurrency = 3,
+                                    .data = data,
+                                    .bytes = BYTES,
+                                    .prefix = "a/"};
+    struct bench_cost cost;
+    bench_client_run(rig->client, &load, &cost);
+    CU_ASSERT_EQUAL(cost.bad, bad);
+    CU_ASSERT_EQUAL(cost.why[0] != '\0', bad > 0);
+    CU_ASSERT_TRUE(cost.wall_s > 0);
+    bench_peer_run(rig->peer, &load, &cost);
+    CU_ASSERT_EQUAL(cost.bad, bad);
+    CU_ASSERT_EQUAL(cost.why[0] != '\0', bad > 0);
+}
+
+static void both_sides_carry_a_load(void)
+{
+    struct rig rig;
+    rig_open(&rig, BYTES);
+    run(&rig, STORE_PUT_IF_ABSENT, 0);
+    run(&rig, STORE_GET, 0);
+    run(&rig, STORE_PUT, 0);
+    run(&rig, STORE_GET, 0);
+    rig_close(&rig);
+}
+
+static void what_fails_is_counted(void)
+{
+    struct rig rig;
+    rig_open(&rig, BYTES - 1);
+    run(&rig, STORE_GET, REQUESTS);
+    rig_close(&rig);
+}
+
+static void the_median_is_in_the_middle(void)
+{
+    double odd[] = {9, 1, 5}, even[] = {4, 1, 9, 2}, one[] = {7};
+    CU_ASSERT_EQUAL(bench_median(odd, 3), 5.0);
+    CU_ASSERT_EQUAL(bench_median(even, 4), 3.0);
+    CU_ASSERT_EQUAL(bench_median(one, 1), 7.0);
+}
+
+const struct harness_test bench_s3_tests[] = {HARNESS_TEST(both_sides_carry_a_load),
+                                              HARNESS_TEST(what_fails_is_counted),
+                                              HARNESS_TEST(the_median_is_in_the_middle),
+                                              {0}};
