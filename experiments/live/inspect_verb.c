@@ -4,6 +4,7 @@
 #include "experiments/cli_store.h"
 #include "experiments/live/inspect.h"
 #include "experiments/live/inspect_report.h"
+#include "experiments/live/live_request.h"
 #include "experiments/verbs.h"
 
 #define VERSIONS_SHOWN 10
@@ -16,7 +17,9 @@ static int inspect(const struct cli *cli)
     char error[STORE_ERROR_MAX];
     if (!cli_s3_options(cli, 0, &session_options.s3))
         return CLI_USAGE;
-    enum open_result opened = live_session_open(url, &session_options, &session, error);
+    enum open_result opened = live_reach(url, &session_options, error);
+    if (opened == OPEN_OK)
+        opened = live_session_open(url, &session_options, &session, error);
     if (opened != OPEN_OK)
         return cli_error(opened == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
     struct inspection inspection = {0};

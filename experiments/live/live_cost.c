@@ -34,6 +34,14 @@ struct live_cap live_cap_of(const struct experiment *experiment)
     return cap;
 }
 
+struct live_cap live_cap_share(const struct live_cap *cap, uint32_t parts)
+{
+    assert(parts > 0);
+    return (struct live_cap){.dollars = cap->dollars / parts,
+                             .bytes = cap->bytes / parts,
+                             .requests = cap->requests / parts};
+}
+
 double live_cost_dollars(const struct config *config, const char *url,
                          const uint64_t requests[STORE_VERB_COUNT])
 {

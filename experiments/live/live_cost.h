@@ -28,6 +28,9 @@ struct live_cap {
 /* The lowest of all arms. */
 struct live_cap live_cap_of(const struct experiment *experiment);
 
+/* An equal part, for one of so many processes. */
+struct live_cap live_cap_share(const struct live_cap *cap, uint32_t parts);
+
 /* Dollars for the requests to the store at `url`. */
 double live_cost_dollars(const struct config *config, const char *url,
                          const uint64_t requests[STORE_VERB_COUNT]);

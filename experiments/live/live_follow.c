@@ -78,6 +78,7 @@ static int run(struct follower *follower, const struct live_call *call)
         .signals = &follower->signals,
     };
     memcpy(group.id, call->group, sizeof(group.id));
+    struct live_cap cap = live_cap_of(follower->experiment);
     struct live_run_options options = {
         .config = &arm->config,
         .name = name,
@@ -85,7 +86,7 @@ static int run(struct follower *follower, const struct live_call *call)
         .seed = call->seed,
         .resumed = follower->cli->resume != NULL,
         .signals = &follower->signals,
-        .cap = live_cap_of(follower->experiment),
+        .cap = live_cap_share(&cap, follower->ranks->count),
         .before = follower->cost,
         .group = &group,
         .messages = stderr,

@@ -1,6 +1,9 @@
 /* live_request.c - see live_request.h. Ours. */
 #include "experiments/live/live_request.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "core/backoff.h"
 #include "core/random.h"
 
@@ -29,4 +32,33 @@ void live_request(struct live_session *session, struct store_op *op)
         loop_run(loop, at_ns);
         live_loop_unhold(session->loop);
     }
+}
+
+enum open_result live_reach(const char *url, const struct live_session_options *options,
+                            char error[STORE_ERROR_MAX])
+{
+    struct live_session_options brief = *options;
+    struct live_session session;
+    struct store_op op;
+    if (strncmp(url, "s3://", strlen("s3://")) != 0)
+        return OPEN_OK;
+    brief.workers = 1;
+    brief.wrappers = NULL;
+    brief.s3.operation_ns = LIVE_REACH_NS;
+    if (brief.s3.attempt_ns != 0 && brief.s3.attempt_ns < LIVE_REACH_NS)
+        brief.s3.operation_ns = brief.s3.attempt_ns;
+    enum open_result result = live_session_open(url, &brief, &session, error);
+    if (result != OPEN_OK)
+        return result;
+    store_op_init(&op);
+    op.verb = STORE_LIST;
+    op.list_keys_max = 1;
+    live_session_do(&session, session.bytes, &op);
+    if (op.outcome != STORE_OK && op.outcome != STORE_THROTTLED) { /* 503 is an answer, too */
+        result = OPEN_FAILED;
+        snprintf(error, STORE_ERROR_MAX, "%s", live_session_error(&op));
+    }
+    store_op_deinit(&op);
+    live_session_close(&session);
+    return result;
 }

@@ -14,4 +14,12 @@
  * own: the caller looks. The outcome is the last answer's. */
 void live_request(struct live_session *session, struct store_op *op);
 
+/* How long a store that was never reached is tried. */
+#define LIVE_REACH_NS (5 * NS_PER_S)
+
+/* Whether the store at an s3:// address answers: lists one key, and says soon if not, where a store
+ * in use is given a minute. Of other addresses nothing is asked. */
+MUST_USE enum open_result live_reach(const char *url, const struct live_session_options *options,
+                                     char error[STORE_ERROR_MAX]);
+
 #endif

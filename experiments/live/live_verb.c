@@ -8,6 +8,7 @@
 #include "experiments/cli.h"
 #include "experiments/config/options.h"
 #include "experiments/live/live_follow.h"
+#include "experiments/live/live_gate.h"
 #include "experiments/live/live_lead.h"
 #include "experiments/live/live_place.h"
 #include "experiments/live/live_run.h"
@@ -24,7 +25,8 @@ struct live_sweep {
     const struct experiment *experiment;
     struct live_task *tasks;
     size_t task_count;
-    size_t done; /* in the database */
+    uint64_t *runs; /* of each arm, among the tasks */
+    size_t done;    /* in the database */
     struct live_signals signals;
     struct live_lead lead; /* of the other ranks, if there are any */
     struct live_cap cap;
@@ -168,7 +170,8 @@ static int plan(struct live_sweep *sweep)
     enum results_error error = RESULTS_OK;
     size_t replaced = 0;
     sweep->tasks = calloc(count_runs(sweep->experiment), sizeof(*sweep->tasks));
-    assert(sweep->tasks != NULL);
+    sweep->runs = calloc(sweep->experiment->arm_count, sizeof(*sweep->runs));
+    assert(sweep->tasks != NULL && sweep->runs != NULL);
     for (size_t i = 0; i < sweep->experiment->arm_count && error == RESULTS_OK; i++) {
         const struct arm *arm = &sweep->experiment->arms[i];
         struct arm_record record;
@@ -178,8 +181,10 @@ static int plan(struct live_sweep *sweep)
             struct results_run run = describe(sweep, &task, &record, "");
             bool has = false;
             error = results_has(db, &run, &has, message);
-            if (!has || !sweep->cli->missing)
+            bool wanted = !has || !sweep->cli->missing;
+            if (wanted)
                 sweep->tasks[sweep->task_count++] = task;
+            sweep->runs[i] += wanted;
             replaced += has && !sweep->cli->missing;
         }
         arm_record_deinit(&record);
@@ -191,51 +196,21 @@ static int plan(struct live_sweep *sweep)
     return CLI_DONE;
 }
 
-/* ---- what it will cost ---- */
+/* ---- whether to start ---- */
 
-static uint64_t count_tasks(const struct live_sweep *sweep, const struct arm *arm)
+static int pass_gate(const struct live_sweep *sweep)
 {
-    uint64_t count = 0;
-    for (size_t i = 0; i < sweep->task_count; i++)
-        count += sweep->tasks[i].arm == arm;
-    return count;
-}
-
-/* Says what all runs are expected to ask of the store: an arm's first seed stands for all. */
-static int expect_cost(struct live_sweep *sweep)
-{
-    struct live_cost sum = {0};
-    bool scaled = false;
-    char text[LIVE_COST_TEXT_MAX];
-    for (size_t i = 0; i < sweep->experiment->arm_count; i++) {
-        const struct arm *arm = &sweep->experiment->arms[i];
-        const struct config *config = &arm->config;
-        const char *url = sweep->cli->resume != NULL ? sweep->cli->resume : config->live.store;
-        uint64_t count = count_tasks(sweep, arm);
-        struct live_cost cost;
-        if (count == 0)
-            continue;
-        switch (live_cost_estimate(config, url, config->seed, &cost, text)) {
-        case LIVE_ESTIMATE_WHOLE:
-            break;
-        case LIVE_ESTIMATE_SCALED:
-            scaled = true;
-            break;
-        case LIVE_ESTIMATE_UNKNOWN:
-            cli_error(CLI_DONE, "arm %s: what it will cost is not known: %s", arm->name, text);
-            break;
-        }
-        live_cost_add(&sum, &cost, count);
-    }
-    live_cost_print(&sum, text);
-    cli_error(CLI_DONE, "expected, by simulating %s of each arm: %s",
-              scaled ? "the start" : "one seed", text);
-    if (!live_cost_exceeds(&sum, &sweep->cap, text))
+    const struct live_gate_options options = {
+        .experiment = sweep->experiment,
+        .runs = sweep->runs,
+        .cap = sweep->cap,
+        .resume = sweep->cli->resume,
+    };
+    char error[LIVE_GATE_TEXT_MAX];
+    enum open_result result = live_gate_pass(&options, stderr, error);
+    if (result == OPEN_OK)
         return CLI_DONE;
-    return cli_error(CLI_FAILED,
-                     "not started: %s; raise it by --set, or run less (--arm, --seeds, --set "
-                     "run.duration=...)",
-                     text);
+    return cli_error(result == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "not started: %s", error);
 }
 
 /* ---- one run ---- */
@@ -345,7 +320,7 @@ static int run_task(struct live_sweep *sweep, size_t index)
         .seed = task->seed,
         .resumed = sweep->cli->resume != NULL,
         .signals = &sweep->signals,
-        .cap = sweep->cap,
+        .cap = live_cap_share(&sweep->cap, sweep->lead.ranks->count),
         .before = sweep->cost,
         .group = group,
         .messages = stderr,
@@ -455,12 +430,13 @@ static int run_live(const struct cli *cli, struct experiment *experiment,
     if (status == CLI_DONE && sweep.task_count == 0)
         fprintf(stderr, "all runs are in %s already\n", cli->db);
     else if (status == CLI_DONE)
-        status = expect_cost(&sweep);
+        status = pass_gate(&sweep);
     if (status == CLI_DONE)
         status = run_all(&sweep);
     if (status != CLI_USAGE)
         live_lead_end(&sweep.lead, status);
     free(sweep.tasks);
+    free(sweep.runs);
     return status == CLI_DONE ? cli_show_results(cli, experiment->name) : status;
 }
 
@@ -486,6 +462,7 @@ int live_main(int argc, char **argv)
             "live.store, for run.duration of real time. Every run gets a prefix of its own there.\n"
             "What it is expected to ask of the store, and to cost, is said first; above the caps\n"
             "(live.cap_dollars, live.cap_bytes, live.cap_requests) it does not start, or stops.\n"
+            "Nor does it start on a store where two writers can create one key (see probe).\n"
             "The results go into the same database as simulated ones. Ctrl-C ends a run cleanly;\n"
             "its chain stays valid and can be gone on with by --resume, which takes the arm and\n"
             "the seed from that run.\n\n"

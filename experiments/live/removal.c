@@ -102,7 +102,8 @@ static bool count_all(struct live_session *session, struct progress *progress,
             note_key(removal, list_page_key(&op.page, i), op.page.object_bytes[i]);
         struct progress_state state = {
             .done = removal->objects, .total = removal->objects, .eta_s = -1};
-        progress_show(progress, &state);
+        if (progress->terminal) /* elsewhere a line without a total says little */
+            progress_show(progress, &state);
     } while (listed && more_pages(&op));
     store_op_deinit(&op);
     return listed;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "experiments/cli_store.h"
+#include "experiments/live/live_request.h"
 #include "experiments/live/removal.h"
 #include "experiments/verbs.h"
 
@@ -192,6 +193,9 @@ static int survey(struct remove_call *call)
 {
     struct live_session session;
     char error[STORE_ERROR_MAX];
+    enum open_result reached = live_reach(call->url, &call->access, error);
+    if (reached != OPEN_OK)
+        return cli_error(reached == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
     int status = open_session(call, DIRECTORY_READ, &session);
     if (status != CLI_DONE)
         return status;

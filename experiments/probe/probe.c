@@ -54,10 +54,12 @@ static const struct {
 };
 
 /* Without these there is nothing to try the others on. */
-static bool ends_the_probe(const struct probe_report *report, enum probe_check check)
+static bool ends_the_probe(const struct probe *probe, enum probe_check check)
 {
-    return report->results[check].verdict == PROBE_UNFIT &&
-           (check == PROBE_REACH || check == PROBE_WRITE);
+    const struct probe_options *options = probe->options;
+    bool enough = options->scope == PROBE_BRIEF && options->store_count == 1;
+    bool first = check == PROBE_REACH || check == PROBE_WRITE || (check == PROBE_CREATE && enough);
+    return first && probe->report->results[check].verdict == PROBE_UNFIT;
 }
 
 static void run_check(struct probe *probe, enum probe_check check)
@@ -87,7 +89,7 @@ void probe_run(const struct probe_options *options, struct probe_report *report)
             (options->scope == PROBE_BRIEF && !checks[check].brief))
             continue;
         run_check(&probe, (enum probe_check)check);
-        ended = ends_the_probe(report, (enum probe_check)check);
+        ended = ends_the_probe(&probe, (enum probe_check)check);
     }
     if (probe.key_count > 0)
         run_check(&probe, PROBE_CLEAN);

@@ -11,6 +11,7 @@
 #include "experiments/config/options.h"
 #include "experiments/live/live_access.h"
 #include "experiments/live/live_marker.h"
+#include "experiments/live/live_request.h"
 #include "experiments/produce/produce.h"
 #include "experiments/trials/producer_config.h"
 #include "experiments/verbs.h"
@@ -314,7 +315,9 @@ static int produce(struct produce_call *call)
     if (!take_producer(call) || !fill_config(call) || !take_files(call))
         return CLI_USAGE;
     struct live_session_options access = live_access_of(&call->config);
-    enum open_result opened = live_session_open(call->url, &access, &session, error);
+    enum open_result opened = live_reach(call->url, &access, error);
+    if (opened == OPEN_OK)
+        opened = live_session_open(call->url, &access, &session, error);
     int status = opened == OPEN_OK
                      ? produce_in(&session, call)
                      : cli_error(opened == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,12 @@ void live_process_start(struct live_process *process, const struct live_process_
         if (options->user != 0) {
             int failed = setgroups(0, NULL) + setgid(options->user) + setuid(options->user);
             assert(failed == 0);
+        }
+        if (options->program != NULL) {
+            char *all[LIVE_ARGUMENTS_MAX + 2] = {(char *)(uintptr_t)options->program};
+            memcpy(all + 1, argv, sizeof(argv));
+            execv(options->program, all);
+            _exit(127);
         }
         int status = call_verb(argc, argv);
         fflush(NULL);

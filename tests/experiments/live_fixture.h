@@ -33,6 +33,7 @@ struct live_process_options {
     const char *scratch;
     const char *name;                          /* of its output files */
     uid_t user;                                /* 0: this one */
+    const char *program;                       /* to execute; NULL: the verb's main, in a fork */
     const char *arguments[LIVE_ARGUMENTS_MAX]; /* the verb first */
 };
 

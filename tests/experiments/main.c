@@ -30,6 +30,7 @@ extern const struct harness_test live_tests[];
 extern const struct harness_test live_wrappers_tests[];
 extern const struct harness_test live_ranks_tests[];
 extern const struct harness_test live_group_tests[];
+extern const struct harness_test live_s3_tests[];
 extern const struct harness_test produce_tests[];
 extern const struct harness_test removal_tests[];
 extern const struct harness_test inspect_tests[];
@@ -67,6 +68,7 @@ static const struct harness_suite suites[] = {
     {"live_wrappers", live_wrappers_tests},
     {"live_ranks", live_ranks_tests},
     {"live_group", live_group_tests},
+    {"live_s3", live_s3_tests},
     {"produce", produce_tests},
     {"removal", removal_tests},
     {"inspect", inspect_tests},
