@@ -16,7 +16,8 @@
 #include "core/random.h"
 
 #define S3_HOLD_FIRST_NS (100 * NS_PER_MS)
-#define S3_HOLD_MAX_NS (10 * NS_PER_S)
+/* Short enough for a run to be back within 10 s of a store that is. */
+#define S3_HOLD_MAX_NS (5 * NS_PER_S)
 #define S3_RETRY_AFTER_MAX_NS (30 * NS_PER_S) /* what a server asks for counts up to that */
 #define S3_BACKOFF_FIRST_NS (50 * NS_PER_MS)
 #define S3_BACKOFF_MAX_NS (5 * NS_PER_S)
