@@ -322,9 +322,15 @@ enum open_result s3_address_parse(const char *address, const char *endpoint, con
 
 void s3_address_key(const struct s3_address *address, const char *key, char full[S3_KEY_MAX])
 {
-    int length = snprintf(full, S3_KEY_MAX, "%s%s%s", address->prefix,
-                          address->prefix[0] != '\0' ? "/" : "", key);
-    assert(length < S3_KEY_MAX);
+    size_t prefix_bytes = strlen(address->prefix), key_bytes = strlen(key);
+    size_t used = 0;
+    assert(prefix_bytes + 1 + key_bytes < S3_KEY_MAX);
+    if (prefix_bytes > 0) {
+        memcpy(full, address->prefix, prefix_bytes);
+        full[prefix_bytes] = '/';
+        used = prefix_bytes + 1;
+    }
+    memcpy(full + used, key, key_bytes + 1);
 }
 
 void s3_address_path(const struct s3_address *address, const char *key, char path[S3_PATH_MAX])

@@ -2,9 +2,7 @@
  * condition too: a middlebox that takes If-None-Match away makes the signature wrong. Ours. */
 #include "backend/s3_request.h"
 
-#include <inttypes.h>
 #include <openssl/crypto.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,14 +27,22 @@ static void add_signed(struct s3_request *request, const char *name, char *line)
     add_line(request, line);
 }
 
-__attribute__((format(printf, 2, 3))) static void print_line(char line[S3_LINE_MAX],
-                                                             const char *format, ...)
+/* "name: value". */
+static void write_line(char line[S3_LINE_MAX], const char *name, const char *value)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    int written = vsnprintf(line, S3_LINE_MAX, format, arguments);
-    va_end(arguments);
-    assert(written > 0 && written < S3_LINE_MAX);
+    size_t name_bytes = strlen(name), value_bytes = strlen(value);
+    assert(name_bytes + 2 + value_bytes < S3_LINE_MAX);
+    memcpy(line, name, name_bytes);
+    memcpy(line + name_bytes, ": ", 2);
+    memcpy(line + name_bytes + 2, value, value_bytes + 1);
+}
+
+/* Sixteen digits. */
+static void write_hex(uint64_t value, char text[17])
+{
+    for (size_t i = 16; i-- > 0; value >>= 4)
+        text[i] = "0123456789abcdef"[value & 15];
+    text[16] = '\0';
 }
 
 static void forget_token(struct s3_request *request)
@@ -81,20 +87,22 @@ static void add_headers(struct s3_request *request, const struct s3_request_inpu
     request->node_count = 0;
     request->signed_headers[0] = (struct sigv4_header){"host", input->address->host};
     request->signed_count = 1; /* libcurl sends it, the same as in the URL */
-    print_line(request->date, "x-amz-date: %s", time);
+    write_line(request->date, "x-amz-date", time);
     add_signed(request, "x-amz-date", request->date);
-    print_line(request->hash, "x-amz-content-sha256: %s", input->payload_hash);
+    write_line(request->hash, "x-amz-content-sha256", input->payload_hash);
     add_signed(request, "x-amz-content-sha256", request->hash);
     add_session_token(request, input->credentials->session_token);
     if (op->verb == STORE_PUT || op->verb == STORE_PUT_IF_ABSENT) {
-        print_line(request->checksum, "x-amz-meta-xxh3: %016" PRIx64, input->checksum);
+        char checksum[17];
+        write_hex(input->checksum, checksum);
+        write_line(request->checksum, "x-amz-meta-xxh3", checksum);
         add_signed(request, "x-amz-meta-xxh3", request->checksum);
         add_line(request, constant_line("Expect:")); /* takes it away */
     }
     if (op->verb == STORE_PUT_IF_ABSENT)
         add_signed(request, "if-none-match", constant_line("if-none-match: *"));
     if (input->range[0] != '\0') {
-        print_line(request->range, "range: %s", input->range);
+        write_line(request->range, "range", input->range);
         add_signed(request, "range", request->range);
     }
 }
@@ -104,7 +112,8 @@ void s3_request_build(struct s3_request *request, const struct s3_request_input 
     const struct store_op *op = input->op;
     const struct s3_address *address = input->address;
     char path[S3_PATH_MAX];
-    char query[S3_QUERY_MAX] = "";
+    char query[S3_QUERY_MAX];
+    query[0] = '\0'; /* and not all of it */
     s3_address_path(address, op->verb == STORE_LIST ? "" : op->key, path);
     if (op->verb == STORE_LIST)
         s3_address_list_query(address, op->key, op->after, input->token, op->list_keys_max, query);
