@@ -155,6 +155,42 @@ static void a_killed_producer_goes_on_at_its_offset(void)
     case_close(&live);
 }
 
+/* ---- memory ---- */
+
+#define MEMORY_BASE_BYTES 64e6
+#define UPLOADS 4
+#define TGB_BYTES (8.0 * 1024 * 1024)
+
+/* What a producer's process had resident at most, libcurl and OpenSSL in it: 64 MB, the batches in
+ * flight, and 1.2 times its manifest. */
+static void a_producer_takes_little_memory(void)
+{
+    SKIP_WITHOUT_PROGRAM();
+    struct s3_case live;
+    char text[64];
+    case_open(&live, &(struct hostile_options){.transport = HOSTILE_HTTPS}, 2, 4000);
+    struct live_process_options options = {
+        .program = program(),
+        .scratch = live.scratch,
+        .name = "live",
+        .arguments = {"live", live.config, "--db", live.db, "--store", STORE, "--endpoint",
+                      hostile_server_url(live.server), "--ca-file",
+                      hostile_server_ca_file(live.server), "--set=workload.tgb=8MiB",
+                      "--set=workload.rate=40MiB/s", "--set=workload.mode=background",
+                      "--set=commit.uploads_max=4"},
+    };
+    CU_ASSERT_EQUAL(live_process_run(&live.process, &options), 0);
+    read_row(&live, "SELECT value FROM metric WHERE name = 'producer_memory'", text, sizeof(text));
+    double bytes = strtod(text, NULL);
+    read_row(&live, "SELECT value FROM metric WHERE name = 'manifest_bytes'", text, sizeof(text));
+    double manifest_bytes = strtod(text, NULL);
+    CU_ASSERT(manifest_bytes > 0);
+    CU_ASSERT(bytes > TGB_BYTES); /* it was measured */
+    CU_ASSERT(bytes < MEMORY_BASE_BYTES + UPLOADS * TGB_BYTES + 1.2 * manifest_bytes);
+    fprintf(stderr, "  producer_memory %.1f MB\n", bytes / 1e6);
+    case_close(&live);
+}
+
 /* ---- stores that live runs refuse ---- */
 
 static void stores_that_let_two_win_are_refused(void)
@@ -326,6 +362,7 @@ static void a_mute_server_is_given_up_by_the_deadline(void)
 const struct harness_test live_s3_tests[] = {
     HARNESS_TEST(a_run_is_made_inspected_and_removed),
     HARNESS_TEST(a_killed_producer_goes_on_at_its_offset),
+    HARNESS_TEST(a_producer_takes_little_memory),
     HARNESS_TEST(stores_that_let_two_win_are_refused),
     HARNESS_TEST(bad_input_is_refused_in_one_line),
     HARNESS_TEST(a_mute_server_is_given_up_by_the_deadline),
