@@ -108,7 +108,7 @@ static bool entry_key(DIR *dir, const struct dirent *entry, const char *folder_k
     if (folder && entry->d_name[bytes - 1] != DIRECTORY_FOLDER_MARK)
         return false;
     if (folder)
-        bytes--; /* the mark becomes the slash */
+        bytes--;                                      /* the mark becomes the slash */
     size_t needed = above + bytes + (folder ? 2 : 1); /* with the slash and the NUL */
     if (needed > STORE_KEY_MAX || !directory_key_component(entry->d_name, bytes))
         return false;
