@@ -25,7 +25,7 @@ trap cleanup EXIT
 # start NAME ARGUMENTS...: a live run in the background; its pid in $run.
 start() {
 	"$program" live configs/live/local.yaml --arm fixed-50ms --set run.duration=10min \
-		--set run.bin=10s --db "$place/$1.db" "${@:2}" >"$log-$1" 2>&1 &
+		--set run.bin=10s --set live.cap_bytes=1TB --db "$place/$1.db" "${@:2}" >"$log-$1" 2>&1 &
 	run=$!
 }
 wait_for_producers() { # PARENT COUNT
