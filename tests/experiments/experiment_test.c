@@ -229,6 +229,10 @@ static void shipped_files_load(void)
         {"configs/experiments/sensitivity.yaml", "sensitivity", 26},
         {"configs/experiments/sim_vs_live.yaml", "sim_vs_live", 40},
         {"configs/live/local.yaml", "live-local", 5},
+        {"configs/live/s3.yaml", "live-s3", 3},
+        {"configs/live/minio.yaml", "live-minio", 3},
+        {"configs/live/rgw.yaml", "live-rgw", 3},
+        {"configs/live/versitygw.yaml", "live-versitygw", 3},
     };
     for (size_t i = 0; i < HARNESS_COUNT(rows); i++) {
         struct experiment experiment;
