@@ -32,7 +32,7 @@ start() {
     mkdir -p "$folder"
     for server in rgw versitygw; do
         PORT=${port[$server]} tests/servers/$server.sh start "$folder/$server" >"$folder/$server.env"
-        (reach $server && tests/servers/make_bucket.sh $bucket)
+        (reach $server && tests/servers/request.sh PUT /$bucket >/dev/null)
     done
 }
 
