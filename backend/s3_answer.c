@@ -297,6 +297,9 @@ static enum meaning judge_success(const struct reading *reading)
     }
     if (!usual || is_page(reading))
         return MEANS_IMPOSTOR;
+    /* What S3 says of a PUT that was stored is in the headers. */
+    if (answer->body_bytes > 0 && (answer->verb == STORE_PUT || is_create(answer)))
+        return MEANS_UNSURE;
     if (reads && is_encoded(answer->headers))
         return MEANS_ENCODED;
     if (!has_length(answer))
@@ -399,6 +402,10 @@ static void say_what(const struct reading *reading, enum meaning meaning, char w
                  answer->status < 300 ? " with an error:" : "", code);
     else if (is_page(reading))
         snprintf(what, WHAT_MAX, "%d with HTML", answer->status);
+    else if (answer->status < 300 && meaning == MEANS_UNSURE &&
+             (answer->verb == STORE_PUT || is_create(answer)) && answer->body_bytes > 0)
+        snprintf(what, WHAT_MAX, "%d and %zu bytes that S3 does not send", answer->status,
+                 answer->body_bytes);
     else if (answer->status < 300 && meaning == MEANS_UNSURE && length < 0)
         snprintf(what, WHAT_MAX, "%d and a body of no length", answer->status);
     else if (answer->status < 300 && meaning == MEANS_UNSURE)

@@ -101,6 +101,10 @@ static void finish(struct s3_call *call)
     op->outcome = call->outcome;
     bool explained = call->outcome == STORE_UNKNOWN || call->outcome == STORE_FAILED;
     assert(!explained || call->text[0] != '\0');
+    if (call->outcome == STORE_OK && op->verb == STORE_GET)
+        assert(op->result.kind == BODY_BYTES);
+    if (call->outcome == STORE_OK && op->verb == STORE_LIST)
+        assert(op->page.count > 0 || !op->page.truncated);
     memcpy(op->error, explained ? call->text : "", explained ? sizeof(op->error) : 1);
     call_free(call);
     op->done(op, op->context);
@@ -343,7 +347,9 @@ static void give_up_waiting(struct s3_call *call)
 {
     const struct s3_store *store = call->store;
     const char *why = "all connections were busy; allow more connections, or more time";
-    if (call->attempts == 0) {
+    /* An OK that asked for more, an empty page or a size, is no answer yet. */
+    if (call->attempts == 0 || call->outcome == STORE_OK) {
+        list_page_clear(&call->op->page);
         call->outcome = STORE_UNKNOWN;
         if (store->identity.needed)
             why = "the credentials have expired, and new ones are still being looked for";

@@ -17,6 +17,7 @@ extern const struct harness_test s3_answer_tests[];
 extern const struct harness_test hostile_server_tests[];
 extern const struct harness_test s3_pace_tests[];
 extern const struct harness_test s3_client_tests[];
+extern const struct harness_test s3_listing_tests[];
 extern const struct harness_test s3_store_tests[];
 extern const struct harness_test s3_cases_chain_tests[];
 extern const struct harness_test s3_cases_creates_tests[];
@@ -43,6 +44,7 @@ int main(int argc, char **argv)
         {"hostile_server", hostile_server_tests},
         {"s3_pace", s3_pace_tests},
         {"s3_client", s3_client_tests},
+        {"s3_listing", s3_listing_tests},
         {"s3_store", s3_store_tests},
         {"s3_cases_chain", s3_cases_chain_tests},
         {"s3_cases_creates", s3_cases_creates_tests},

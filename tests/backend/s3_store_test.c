@@ -1,5 +1,5 @@
 /* s3_store_test.c - what the store makes of answers: re-sends, hold-off, redirects, credentials,
- * skew, ranges, listings, checksums; and opening and closing. Against a hostile server. */
+ * skew, ranges, checksums; and opening and closing. Against a hostile server. */
 #include "backend/s3_store.h"
 
 #include <stdio.h>
@@ -397,61 +397,6 @@ static void a_wrong_bit_is_seen(void)
     s3_rig_close(&rig);
 }
 
-/* ---- listing ---- */
-
-#define LISTING(inner)                                                                             \
-    "<ListBucketResult><EncodingType>url</EncodingType>" inner "</ListBucketResult>"
-#define KEY(key) "<Contents><Key>" key "</Key><Size>1</Size></Contents>"
-
-static enum store_outcome list_answered(const char *body, struct s3_rig_op *op)
-{
-    struct s3_rig rig;
-    s3_rig_open(&rig, NULL, NULL);
-    s3_rig_rule(&rig,
-                &(struct hostile_rule){
-                    .reply = HOSTILE_SAY, .apply = HOSTILE_APPLY_NOT, .status = 200, .body = body});
-    s3_rig_op_init(op, STORE_LIST, "m/");
-    memcpy(op->op.after, "m/2", sizeof("m/2"));
-    op->op.list_keys_max = 2;
-    enum store_outcome outcome = s3_rig_do(&rig, op);
-    s3_rig_close(&rig);
-    return outcome;
-}
-
-static void listings_that_were_not_asked_for_are_refused(void)
-{
-    static const char *const bodies[] = {
-        LISTING("<IsTruncated>false</IsTruncated>" KEY("run/m/1") KEY("run/m/3")),
-        LISTING("<IsTruncated>false</IsTruncated>" KEY("run/m/2")),
-        LISTING("<IsTruncated>false</IsTruncated>" KEY("run/n/1")),
-        LISTING("<IsTruncated>false</IsTruncated>" KEY("other/m/3")),
-        LISTING("<IsTruncated>true</IsTruncated>" KEY("run/m/3")),
-        LISTING("<IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>"),
-        "<html><body>Please log in</body></html>",
-        "",
-    };
-    for (size_t i = 0; i < HARNESS_COUNT(bodies); i++) {
-        struct s3_rig_op op;
-        CU_ASSERT_EQUAL(list_answered(bodies[i], &op), STORE_FAILED);
-        CU_ASSERT_EQUAL(op.op.page.count, 0);
-        CU_ASSERT_PTR_NOT_NULL(strstr(op.op.error, "s3://bucket/run/m/"));
-        store_op_deinit(&op.op);
-    }
-}
-
-static void more_keys_than_asked_for_are_left_for_later(void)
-{
-    struct s3_rig_op op;
-    CU_ASSERT_EQUAL(list_answered(LISTING("<IsTruncated>false</IsTruncated>" KEY("run/m/3")
-                                              KEY("run/m/4") KEY("run/m/5")),
-                                  &op),
-                    STORE_OK);
-    CU_ASSERT_EQUAL_FATAL(op.op.page.count, 2);
-    CU_ASSERT_STRING_EQUAL(list_page_key(&op.op.page, 1), "m/4");
-    CU_ASSERT_TRUE(op.op.page.truncated);
-    store_op_deinit(&op.op);
-}
-
 /* ---- closing ---- */
 
 static void closing_drops_what_is_in_flight(void)
@@ -558,8 +503,6 @@ const struct harness_test s3_store_tests[] = {
     HARNESS_TEST(another_range_is_refused),
     HARNESS_TEST(a_size_that_is_not_said_is_asked_for),
     HARNESS_TEST(a_wrong_bit_is_seen),
-    HARNESS_TEST(listings_that_were_not_asked_for_are_refused),
-    HARNESS_TEST(more_keys_than_asked_for_are_left_for_later),
     HARNESS_TEST(closing_drops_what_is_in_flight),
     HARNESS_TEST(a_store_may_be_closed_inside_done),
     HARNESS_TEST(opening_says_what_is_wrong),
