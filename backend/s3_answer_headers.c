@@ -9,6 +9,7 @@
 
 #define VALUE_MAX 2048 /* longer ones are cut */
 #define SECONDS_MAX (INT64_MAX / NS_PER_S)
+#define DATE_SECONDS_MAX INT64_C(7258118400) /* 2200: times are added to it */
 
 static void take_number(const char *value, size_t bytes, uint64_t max, int64_t *number)
 {
@@ -49,7 +50,7 @@ static void take_range(struct s3_headers *headers, const char *value)
 static void take_date(struct s3_headers *headers, const char *value)
 {
     time_t seconds = curl_getdate(value, NULL);
-    headers->date_ns = seconds < 0 || seconds > SECONDS_MAX ? -1 : seconds * NS_PER_S;
+    headers->date_ns = seconds < 0 || seconds > DATE_SECONDS_MAX ? -1 : seconds * NS_PER_S;
 }
 
 static void take_retry_after(struct s3_headers *headers, const char *value)
