@@ -34,14 +34,6 @@ struct live_cap live_cap_of(const struct experiment *experiment)
     return cap;
 }
 
-struct live_cap live_cap_share(const struct live_cap *cap, uint32_t parts)
-{
-    assert(parts > 0);
-    return (struct live_cap){.dollars = cap->dollars / parts,
-                             .bytes = cap->bytes / parts,
-                             .requests = cap->requests / parts};
-}
-
 double live_cost_dollars(const struct config *config, const char *url,
                          const uint64_t requests[STORE_VERB_COUNT])
 {
@@ -65,6 +57,15 @@ uint64_t live_cost_requests(const struct live_cost *cost)
     uint64_t sum = 0;
     for (int verb = 0; verb < STORE_VERB_COUNT; verb++)
         sum += cost->requests[verb];
+    return sum;
+}
+
+struct live_cost live_cost_of_ranks(const struct live_cost *before, const struct live_cost *own,
+                                    uint32_t ranks)
+{
+    struct live_cost sum = *before;
+    assert(ranks > 0);
+    live_cost_add(&sum, own, ranks);
     return sum;
 }
 

@@ -1,6 +1,9 @@
 /* live_cost.h - what live runs ask of their store: requests, bytes and dollars, expected before
  * they start and counted while they go on, and the caps that both are held against.
  *
+ * What is counted comes a quarter of a second late, and without what an s3:// store was sent again:
+ * a run stops a little above its cap.
+ *
  * Dollars are requests times price.*: no storage, no traffic between regions. file:// is free. */
 #ifndef EXPERIMENTS_LIVE_COST_H
 #define EXPERIMENTS_LIVE_COST_H
@@ -18,7 +21,7 @@ struct live_cost {
     double dollars;
 };
 
-/* Of a sweep, over all of its runs. */
+/* Of a sweep, over all of its runs and ranks. */
 struct live_cap {
     double dollars;
     uint64_t bytes; /* up and down together */
@@ -28,15 +31,19 @@ struct live_cap {
 /* The lowest of all arms. */
 struct live_cap live_cap_of(const struct experiment *experiment);
 
-/* An equal part, for one of so many processes. */
-struct live_cap live_cap_share(const struct live_cap *cap, uint32_t parts);
-
 /* Dollars for the requests to the store at `url`. */
 double live_cost_dollars(const struct config *config, const char *url,
                          const uint64_t requests[STORE_VERB_COUNT]);
 /* `times` times the part. */
 void live_cost_add(struct live_cost *sum, const struct live_cost *part, uint64_t times);
 uint64_t live_cost_requests(const struct live_cost *cost);
+
+/* The rule of caps where several ranks run: each of them holds the cap as the user gave it, never a
+ * part of it, against what all ranks are taken to have asked for. That is `before`, which is
+ * already of all ranks, and `ranks` times this rank's own part in the run that goes on: the others
+ * are taken to ask for as much. */
+struct live_cost live_cost_of_ranks(const struct live_cost *before, const struct live_cost *own,
+                                    uint32_t ranks);
 
 /* How an estimate came about. */
 enum live_estimate {

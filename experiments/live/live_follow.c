@@ -12,7 +12,7 @@ struct follower {
     const struct experiment *experiment;
     const struct live_ranks *ranks;
     struct live_signals signals;
-    struct live_cost cost; /* of this rank's part in the runs that are over */
+    struct live_cost cost; /* of the runs that are over: all ranks are taken to ask for as much */
 };
 
 /* The arm that is meant, whose config is the same here; NULL: said why not. */
@@ -78,7 +78,6 @@ static int run(struct follower *follower, const struct live_call *call)
         .signals = &follower->signals,
     };
     memcpy(group.id, call->group, sizeof(group.id));
-    struct live_cap cap = live_cap_of(follower->experiment);
     struct live_run_options options = {
         .config = &arm->config,
         .name = name,
@@ -86,7 +85,7 @@ static int run(struct follower *follower, const struct live_call *call)
         .seed = call->seed,
         .resumed = follower->cli->resume != NULL,
         .signals = &follower->signals,
-        .cap = live_cap_share(&cap, follower->ranks->count),
+        .cap = live_cap_of(follower->experiment),
         .before = follower->cost,
         .group = &group,
         .messages = stderr,
@@ -95,7 +94,7 @@ static int run(struct follower *follower, const struct live_call *call)
     struct run_results results = {0};
     struct live_report report;
     enum live_outcome outcome = live_run(&options, &results, &report);
-    live_cost_add(&follower->cost, &report.cost, 1);
+    live_cost_add(&follower->cost, &report.cost, follower->ranks->count);
     run_results_deinit(&results);
     return say_end(follower, outcome, &report);
 }

@@ -351,12 +351,10 @@ static void check_cap(struct live_supervisor *live)
     if (live->stopping)
         return;
     struct live_counts total = total_counts(live);
+    const struct live_group *group = live->options->group;
     struct live_cost own = cost_of(live, &total);
-    struct live_cost cost = {0};
-    live_cost_add(&own, &live->options->before, 1);
-    /* Other ranks are taken to ask for as much. */
-    live_cost_add(&cost, &own,
-                  live->options->group != NULL ? live->options->group->ranks.count : 1);
+    struct live_cost cost =
+        live_cost_of_ranks(&live->options->before, &own, group != NULL ? group->ranks.count : 1);
     if (!live_cost_exceeds(&cost, &live->options->cap, text))
         return;
     live->capped = true;

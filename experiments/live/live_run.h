@@ -20,9 +20,9 @@ struct live_run_options {
     uint64_t seed;
     bool resumed;                 /* the prefix holds a chain already */
     struct live_signals *signals; /* open */
-    struct live_cap cap;          /* for `before` and this run together */
-    struct live_cost before;
-    struct live_group *group; /* the ranks that share this run's producers; NULL: alone */
+    struct live_cap cap;          /* for `before` and this run together, of all ranks */
+    struct live_cost before;      /* of all ranks, too (live_cost_of_ranks) */
+    struct live_group *group;     /* the ranks that share this run's producers; NULL: alone */
     FILE *messages;
     /* Of the sweep, for the progress line. */
     size_t runs_done;
@@ -45,7 +45,7 @@ struct live_report {
     uint64_t bytes;
     uint32_t restarts;
     uint64_t memory_bytes; /* the most that a producer's process had resident */
-    struct live_cost cost; /* of this run */
+    struct live_cost cost; /* of this run; rank 0, LIVE_COMPLETE: of all ranks, else of this one */
     double wall_s;
     char text[LIVE_TEXT_MAX]; /* LIVE_FAILED, LIVE_CAPPED: what it was, and what to do */
 };

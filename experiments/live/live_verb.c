@@ -30,7 +30,7 @@ struct live_sweep {
     struct live_signals signals;
     struct live_lead lead; /* of the other ranks, if there are any */
     struct live_cap cap;
-    struct live_cost cost; /* of the runs that are over */
+    struct live_cost cost; /* of the runs that are over, of all ranks */
     char machine[RESULTS_MACHINE_MAX];
     struct live_place place; /* of the latest run; empty before the first */
     char store[LIVE_URL_MAX + LIVE_ENDPOINT_MAX + 8]; /* the same, for the database */
@@ -320,7 +320,7 @@ static int run_task(struct live_sweep *sweep, size_t index)
         .seed = task->seed,
         .resumed = sweep->cli->resume != NULL,
         .signals = &sweep->signals,
-        .cap = live_cap_share(&sweep->cap, sweep->lead.ranks->count),
+        .cap = sweep->cap,
         .before = sweep->cost,
         .group = group,
         .messages = stderr,

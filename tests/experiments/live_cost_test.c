@@ -101,8 +101,34 @@ static void what_passes_a_cap_is_named(void)
     }
 }
 
+/* Two ranks, of which this one asked for so much: the cap that is held and named is the user's. */
+static void caps_hold_for_all_ranks_together(void)
+{
+    const struct live_cap cap = {.dollars = 1, .bytes = 1000, .requests = 100};
+    static const struct {
+        struct live_cost before;
+        struct live_cost own;
+        bool passed;
+    } cases[] = {
+        {{.requests = {0}}, {.requests = {40}}, false},
+        {{.requests = {0}}, {.requests = {60}}, true},
+        {{.requests = {60}}, {.requests = {20}}, false}, /* before is of both already */
+        {{.requests = {60}}, {.requests = {21}}, true},
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
+        char text[LIVE_COST_TEXT_MAX] = "";
+        struct live_cost cost = live_cost_of_ranks(&cases[i].before, &cases[i].own, 2);
+        CU_ASSERT_EQUAL(live_cost_exceeds(&cost, &cap, text), cases[i].passed);
+        CU_ASSERT_EQUAL(strstr(text, "live.cap_requests (100)") != NULL, cases[i].passed);
+    }
+}
+
 const struct harness_test live_cost_tests[] = {
-    HARNESS_TEST(a_small_run_is_simulated_whole), HARNESS_TEST(a_long_run_is_scaled),
-    HARNESS_TEST(directories_are_free),           HARNESS_TEST(the_lowest_cap_of_all_arms_holds),
-    HARNESS_TEST(what_passes_a_cap_is_named),     {0},
+    HARNESS_TEST(a_small_run_is_simulated_whole),
+    HARNESS_TEST(a_long_run_is_scaled),
+    HARNESS_TEST(directories_are_free),
+    HARNESS_TEST(the_lowest_cap_of_all_arms_holds),
+    HARNESS_TEST(what_passes_a_cap_is_named),
+    HARNESS_TEST(caps_hold_for_all_ranks_together),
+    {0},
 };

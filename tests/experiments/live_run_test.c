@@ -17,10 +17,10 @@ struct run_case {
     char db[LIVE_PATH_MAX];
 };
 
-static void case_open(struct run_case *live, int duration_ms)
+static void case_open(struct run_case *live, int duration_ms, const char *more)
 {
     live_scratch_make(live->scratch);
-    live_write_config(live->scratch, 4, duration_ms, "");
+    live_write_config(live->scratch, 4, duration_ms, more);
     live_path(live->config, live->scratch, "config.yaml");
     live_path(live->db, live->scratch, "results.db");
 }
@@ -31,7 +31,7 @@ static void a_sweep_above_a_cap_does_not_start(void)
     static const char *const caps[] = {"live.cap_bytes=1MB", "live.cap_requests=10"};
     struct run_case live;
     char store[LIVE_PATH_MAX];
-    case_open(&live, 30000);
+    case_open(&live, 30000, "");
     live_path(store, live.scratch, "store");
     for (size_t i = 0; i < HARNESS_COUNT(caps); i++) {
         struct live_process_options options = {
@@ -48,9 +48,12 @@ static void a_sweep_above_a_cap_does_not_start(void)
     live_scratch_remove(live.scratch);
 }
 
-/* Below the estimate's check: runs into the cap, and says what. Returns the outcome. */
-static int run_into_a_cap(const struct run_case *live)
+/* Below the estimate's check, with a cap of 100 requests, alone or as rank 0 of so many. Returns
+ * the outcome; -1: it was not run. */
+static int run_under_a_cap(const struct run_case *live, uint64_t before, uint32_t ranks,
+                           struct live_report *report)
 {
+    static struct live_group group;
     struct experiment experiment;
     struct diagnostic diagnostic;
     struct overrides none = {0};
@@ -63,8 +66,12 @@ static int run_into_a_cap(const struct run_case *live)
         return -1;
     struct live_signals signals;
     struct run_results results = {0};
-    struct live_report report;
     live_signals_open(&signals);
+    group = (struct live_group){.ranks = {.count = ranks},
+                                .config = &experiment.arms[0].config,
+                                .url = claimed.url,
+                                .signals = &signals};
+    live_group_draw_id(group.id);
     struct live_run_options options = {
         .config = &experiment.arms[0].config,
         .name = "capped",
@@ -73,27 +80,49 @@ static int run_into_a_cap(const struct run_case *live)
         .messages = stderr,
         .runs_total = 1,
         .cap = {.dollars = 1, .bytes = UINT64_MAX, .requests = 100},
-        .before = {.requests = {[STORE_LIST] = 40}},
+        .before = {.requests = {[STORE_LIST] = before}},
+        .group = ranks > 1 ? &group : NULL,
     };
-    enum live_outcome outcome = live_run(&options, &results, &report);
+    return (int)live_run(&options, &results, report);
+}
+
+/* Returns the outcome, if it said what it must. */
+static int run_into_a_cap(const struct run_case *live)
+{
+    struct live_report report = {0};
+    int outcome = run_under_a_cap(live, 40, 1, &report);
     bool told = strstr(report.text, "live.cap_requests (100)") != NULL &&
                 live_cost_requests(&report.cost) > 60 && report.memory_bytes > 0;
-    return told ? (int)outcome : -1;
+    return told ? outcome : -1;
+}
+
+/* With another rank, which never comes; before it both asked for 60 of the 100. */
+static int run_below_a_cap(const struct run_case *live)
+{
+    struct live_report report = {0};
+    int outcome = run_under_a_cap(live, 60, 2, &report);
+    return strstr(report.text, "did not stand ready") != NULL ? outcome : -1;
+}
+
+/* As live_run wants a process of its own; -1: it did not end by itself. */
+static int run_in_a_child(const struct run_case *live, int (*run)(const struct run_case *live))
+{
+    int status = 0;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(run(live));
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static void a_cap_ends_a_run_cleanly(void)
 {
     struct run_case live;
     char url[LIVE_PATH_MAX];
-    case_open(&live, 60000);
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0)
-        _exit(run_into_a_cap(&live));
     int status = 0;
-    waitpid(pid, &status, 0);
-    CU_ASSERT_TRUE(WIFEXITED(status));
-    CU_ASSERT_EQUAL(WEXITSTATUS(status), LIVE_CAPPED);
+    case_open(&live, 60000, "");
+    CU_ASSERT_EQUAL(run_in_a_child(&live, run_into_a_cap), LIVE_CAPPED);
     CU_ASSERT_TRUE_FATAL(live_run_url(live.scratch, "fixed", url));
     json_t *report = live_inspect(live.scratch, url, "--deep", &status);
     CU_ASSERT_EQUAL(status, 0);
@@ -103,8 +132,17 @@ static void a_cap_ends_a_run_cleanly(void)
     live_scratch_remove(live.scratch);
 }
 
+static void what_ranks_asked_for_before_counts_once(void)
+{
+    struct run_case live;
+    case_open(&live, 60000, "live.patience: 300ms\n");
+    CU_ASSERT_EQUAL(run_in_a_child(&live, run_below_a_cap), LIVE_FAILED);
+    live_scratch_remove(live.scratch);
+}
+
 const struct harness_test live_run_tests[] = {
     HARNESS_TEST(a_sweep_above_a_cap_does_not_start),
     HARNESS_TEST(a_cap_ends_a_run_cleanly),
+    HARNESS_TEST(what_ranks_asked_for_before_counts_once),
     {0},
 };
