@@ -39,6 +39,41 @@ static const struct arm *find_arm(const struct follower *follower, const struct 
     return NULL;
 }
 
+/* Below `base`, in components as live_place makes them: none leads up or is hidden. */
+static bool is_below(const char *url, const char *base)
+{
+    size_t bytes = strlen(base);
+    if (bytes > 0 && base[bytes - 1] == '/')
+        bytes--;
+    if (strncmp(url, base, bytes) != 0 || url[bytes] != '/' || url[bytes + 1] == '\0')
+        return false;
+    for (const char *at = url + bytes; *at != '\0'; at++) {
+        bool plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                     (*at >= '0' && *at <= '9') || strchr("_-./", *at) != NULL;
+        if (!plain || (*at == '/' && (at[1] == '.' || at[1] == '/')))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the place is one that this rank's own command allows: what is in the store may be
+ * anybody's. False: said why not. */
+static bool check_place(const struct follower *follower, const struct arm *arm,
+                        const struct live_call *call)
+{
+    const char *resume = follower->cli->resume;
+    const char *store = arm->config.live.store;
+    if (resume != NULL ? strcmp(call->url, resume) == 0 : is_below(call->url, store))
+        return true;
+    cli_error(CLI_FAILED,
+              "rank %u: rank 0 runs on %s, which is not %s %s here: start all ranks with the same "
+              "file and flags, and a --token that nobody else knows",
+              follower->ranks->rank, call->url,
+              resume != NULL ? "the --resume" : "below live.store",
+              resume != NULL ? resume : store);
+    return false;
+}
+
 static int say_end(const struct follower *follower, enum live_outcome outcome,
                    const struct live_report *report)
 {
@@ -61,7 +96,7 @@ static int say_end(const struct follower *follower, enum live_outcome outcome,
 static int run(struct follower *follower, const struct live_call *call)
 {
     const struct arm *arm = find_arm(follower, call);
-    if (arm == NULL)
+    if (arm == NULL || !check_place(follower, arm, call))
         return CLI_FAILED;
     char name[192];
     uint32_t first;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "experiments/live/live_marker.h"
 #include "experiments/live/live_visit.h"
 
 void live_group_draw_id(char id[LIVE_GROUP_ID_MAX])
@@ -15,6 +16,27 @@ void live_group_draw_id(char id[LIVE_GROUP_ID_MAX])
     assert(drawn == (ssize_t)sizeof(bytes));
     for (size_t i = 0; i < sizeof(bytes); i++)
         snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+}
+
+/* False: the text says how that rank failed, or what is wrong with what it said. */
+static bool take_ready(const struct live_visit *visit, uint32_t rank, const json_t *message,
+                       int64_t now_ns)
+{
+    const char *failure = json_string_value(json_object_get(message, "failure"));
+    int64_t sent_ns;
+    if (failure != NULL) {
+        char harmless[401];
+        live_marker_copy_harmless(harmless, sizeof(harmless), failure);
+        snprintf(visit->text, LIVE_GROUP_TEXT_MAX, "rank %u: %s", rank, harmless);
+        return false;
+    }
+    if (!live_visit_time(visit, message, "now_ns", &sent_ns)) {
+        snprintf(visit->text, LIVE_GROUP_TEXT_MAX,
+                 "rank %u: that it stands ready is damaged: now_ns is no time", rank);
+        return false;
+    }
+    visit->group->heard_ns[rank] = now_ns - sent_ns;
+    return true;
 }
 
 /* Looks once for those that were not there before. */
@@ -27,7 +49,7 @@ static bool look_for_ready(struct live_visit *visit, bool *got, uint32_t *count)
         struct store_op op;
         size_t used;
         json_t *message = NULL;
-        enum live_found found = live_visit_get(visit, "ready", rank, &op);
+        enum live_found found = live_visit_get(visit, "ready", rank, LIVE_VISIT_BYTES_MAX, &op);
         int64_t now_ns = live_visit_now(visit);
         if (found == LIVE_FOUND)
             message = live_visit_parse(visit, &op, &used);
@@ -38,12 +60,9 @@ static bool look_for_ready(struct live_visit *visit, bool *got, uint32_t *count)
             continue;
         got[rank] = true;
         (*count)++;
-        group->heard_ns[rank] = now_ns - live_visit_integer(message, "now_ns");
-        const char *failure = json_string_value(json_object_get(message, "failure"));
-        if (failure != NULL)
-            snprintf(visit->text, LIVE_GROUP_TEXT_MAX, "rank %u: %.400s", rank, failure);
+        bool taken = take_ready(visit, rank, message, now_ns);
         json_decref(message);
-        if (failure != NULL)
+        if (!taken)
             return false;
     }
     return true;
@@ -105,12 +124,21 @@ static enum live_group_end take_start(struct live_visit *visit, const json_t *me
                                       int64_t *start_ns)
 {
     const char *failure = json_string_value(json_object_get(message, "failure"));
-    *start_ns = live_visit_integer(message, "start_ns");
-    visit->group->start_heard_ns = live_visit_now(visit) - live_visit_integer(message, "now_ns");
-    if (failure == NULL)
-        return check_clock(visit, *start_ns - live_visit_now(visit));
-    snprintf(visit->text, LIVE_GROUP_TEXT_MAX, "rank 0 did not start the run: %.300s", failure);
-    return LIVE_GROUP_FAILED;
+    int64_t sent_ns;
+    if (failure != NULL) {
+        char harmless[301];
+        live_marker_copy_harmless(harmless, sizeof(harmless), failure);
+        snprintf(visit->text, LIVE_GROUP_TEXT_MAX, "rank 0 did not start the run: %s", harmless);
+        return LIVE_GROUP_FAILED;
+    }
+    if (!live_visit_time(visit, message, "now_ns", &sent_ns) ||
+        !live_visit_time(visit, message, "start_ns", start_ns)) {
+        snprintf(visit->text, LIVE_GROUP_TEXT_MAX,
+                 "rank 0's start is damaged: its now_ns or start_ns is no time");
+        return LIVE_GROUP_FAILED;
+    }
+    visit->group->start_heard_ns = live_visit_now(visit) - sent_ns;
+    return check_clock(visit, *start_ns - live_visit_now(visit));
 }
 
 /* The others: say that they are ready, and wait for the start. */
@@ -123,7 +151,7 @@ static enum live_group_end wait_for_start(struct live_visit *visit, int64_t *sta
         struct store_op op;
         size_t used;
         json_t *message = NULL;
-        enum live_found found = live_visit_get(visit, "start", 0, &op);
+        enum live_found found = live_visit_get(visit, "start", 0, LIVE_VISIT_BYTES_MAX, &op);
         if (found == LIVE_FOUND)
             message = live_visit_parse(visit, &op, &used);
         store_op_deinit(&op);
@@ -148,7 +176,7 @@ enum live_group_end live_group_start(struct live_group *group, int64_t *start_ns
         return LIVE_GROUP_FAILED;
     enum live_group_end end =
         group->ranks.rank == 0 ? open_barrier(&visit, start_ns) : wait_for_start(&visit, start_ns);
-    *wait_ns = *start_ns - live_visit_now(&visit);
+    *wait_ns = end == LIVE_GROUP_DONE ? *start_ns - live_visit_now(&visit) : 0;
     live_visit_close(&visit);
     return end;
 }

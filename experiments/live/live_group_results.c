@@ -5,11 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/live/live_marker.h"
 #include "experiments/live/live_visit.h"
+#include "experiments/trials/recorder.h"
 
 /* Counts are uint64_t only; they go by their place, as the recorder's: all ranks run one build. */
 static_assert(sizeof(struct live_counts) % sizeof(uint64_t) == 0, "nothing but uint64_t");
 #define COUNTS (sizeof(struct live_counts) / sizeof(uint64_t))
+
+/* Of a recorder: a histogram with its sums. */
+#define PART_BYTES_MAX (HISTOGRAM_BUCKETS * sizeof(uint64_t) + 4096)
 
 static json_t *json_of_counts(const struct live_counts *counts)
 {
@@ -106,9 +111,13 @@ static bool add_result(const struct live_visit *visit, uint32_t rank, const stru
         return false;
     const char *failure = json_string_value(json_object_get(message, "failure"));
     bool added = failure != NULL && failure[0] == '\0';
-    if (!added)
-        snprintf(visit->text, LIVE_GROUP_TEXT_MAX, "rank %u: %.400s", rank,
-                 failure != NULL ? failure : "its result does not say how it ended");
+    if (!added) {
+        char harmless[401];
+        live_marker_copy_harmless(harmless, sizeof(harmless),
+                                  failure != NULL ? failure
+                                                  : "its result does not say how it ended");
+        snprintf(visit->text, LIVE_GROUP_TEXT_MAX, "rank %u: %s", rank, harmless);
+    }
     if (op->result.bytes > used) {
         enum recorder_merge_error merged =
             recorder_merge(sum->result->recorder, op->result.data + used, op->result.bytes - used);
@@ -124,20 +133,38 @@ static bool add_result(const struct live_visit *visit, uint32_t rank, const stru
     uint64_t memory_bytes = (uint64_t)live_visit_integer(message, "memory_bytes");
     if (memory_bytes > sum->result->memory_bytes)
         sum->result->memory_bytes = memory_bytes;
-    add_skew(sum, visit->group->heard_ns[rank], live_visit_integer(message, "start_heard_ns"));
+    int64_t start_heard_ns;
+    if (live_visit_difference(visit, message, "start_heard_ns", &start_heard_ns)) {
+        add_skew(sum, visit->group->heard_ns[rank], start_heard_ns);
+    } else if (added) {
+        snprintf(visit->text, LIVE_GROUP_TEXT_MAX,
+                 "rank %u: its result is damaged: start_heard_ns is no difference of clocks", rank);
+        added = false;
+    }
     json_decref(message);
     return added;
+}
+
+/* The JSON and the largest recorder of such a run: its cells, and sums with a whole histogram for
+ * each bin, producer and verb. */
+static uint64_t result_bytes_max(const struct config *config)
+{
+    uint64_t bins = (uint64_t)(config->run.duration_ns / config->run.bin_ns) + 1;
+    uint64_t producers = config->workload.producers;
+    return LIVE_VISIT_BYTES_MAX + bins * producers * sizeof(uint64_t) +
+           (bins + producers + STORE_VERB_COUNT) * PART_BYTES_MAX;
 }
 
 /* Looks once. False: one of them failed, or the store did. */
 static bool look_for_results(struct live_visit *visit, bool *got, uint32_t *count, struct sum *sum)
 {
     bool fine = true;
+    uint64_t bytes_max = result_bytes_max(visit->group->config);
     for (uint32_t rank = 1; rank < visit->group->ranks.count && fine; rank++) {
         if (got[rank])
             continue;
         struct store_op op;
-        enum live_found found = live_visit_get(visit, "result", rank, &op);
+        enum live_found found = live_visit_get(visit, "result", rank, bytes_max, &op);
         fine = found != LIVE_FOUND_ERROR;
         if (found == LIVE_FOUND) {
             got[rank] = true;

@@ -58,8 +58,7 @@ enum live_marker live_marker_read_key(struct live_session *session, const char *
     return result;
 }
 
-/* Cut to the capacity; what could move a cursor becomes '?'. */
-static void copy_harmless(char *copy, size_t capacity, const char *text)
+void live_marker_copy_harmless(char *copy, size_t capacity, const char *text)
 {
     snprintf(copy, capacity, "%s", text != NULL ? text : "");
     for (; *copy != '\0'; copy++)
@@ -74,11 +73,11 @@ void live_marker_identify(const json_t *marker, struct live_identity *identity)
     *identity = (struct live_identity){0};
     if (arm == NULL || !json_is_integer(seed) || json_integer_value(seed) < 0)
         return;
-    copy_harmless(identity->experiment, sizeof(identity->experiment),
-                  json_string_value(json_object_get(marker, "experiment")));
-    copy_harmless(identity->arm, sizeof(identity->arm), arm);
-    copy_harmless(identity->started, sizeof(identity->started),
-                  json_string_value(json_object_get(marker, "started")));
+    live_marker_copy_harmless(identity->experiment, sizeof(identity->experiment),
+                              json_string_value(json_object_get(marker, "experiment")));
+    live_marker_copy_harmless(identity->arm, sizeof(identity->arm), arm);
+    live_marker_copy_harmless(identity->started, sizeof(identity->started),
+                              json_string_value(json_object_get(marker, "started")));
     identity->seed = (uint64_t)json_integer_value(seed);
 }
 
@@ -92,7 +91,7 @@ enum open_result live_marker_agrees(const json_t *marker, const struct live_mark
         strcmp(payload, LIVE_PAYLOAD_SYNTHETIC) == 0 || strcmp(payload, LIVE_PAYLOAD_FILES) == 0;
     if (format != LIVE_FORMAT || !known) {
         char harmless[CONFIG_NAME_MAX];
-        copy_harmless(harmless, sizeof(harmless), payload);
+        live_marker_copy_harmless(harmless, sizeof(harmless), payload);
         snprintf(error, LIVE_MARKER_TEXT_MAX,
                  "%s was made by another version of this program (format %lld, payload %s); go on "
                  "with that version, or start a new run in another place",

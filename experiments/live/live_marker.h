@@ -68,6 +68,10 @@ struct live_identity {
     uint64_t seed;
 };
 
+/* Of any text from outside: cut to the capacity; what could move a cursor becomes '?'. NULL is
+ * empty. */
+void live_marker_copy_harmless(char *copy, size_t capacity, const char *text);
+
 void live_marker_identify(const json_t *marker, struct live_identity *identity);
 
 #endif

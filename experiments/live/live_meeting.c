@@ -106,8 +106,15 @@ static bool copy_text(const json_t *message, const char *key, char *text, size_t
     const char *value = json_string_value(json_object_get(message, key));
     if (value == NULL || strlen(value) >= size)
         return false;
-    snprintf(text, size, "%s", value);
+    live_marker_copy_harmless(text, size, value);
     return true;
+}
+
+/* As live_group_draw_id makes it: it goes into keys. */
+static bool is_group(const char *group)
+{
+    size_t digits = strspn(group, "0123456789abcdef");
+    return digits == LIVE_GROUP_ID_MAX - 1 && group[digits] == '\0';
 }
 
 /* Outside input: every field is checked. */
@@ -128,7 +135,8 @@ static bool take_call(const struct live_meeting *meeting, const struct body *bod
         whole = copy_text(message, "url", call->url, sizeof(call->url)) &&
                 copy_text(message, "arm", call->arm, sizeof(call->arm)) &&
                 copy_text(message, "hash", call->hash, sizeof(call->hash)) &&
-                copy_text(message, "group", call->group, sizeof(call->group)) && seed >= 0;
+                copy_text(message, "group", call->group, sizeof(call->group)) &&
+                is_group(call->group) && seed >= 0;
     call->seed = (uint64_t)seed;
     json_decref(message);
     if (whole && ranks == meeting->ranks->count)

@@ -23,6 +23,8 @@ struct live_meeting {
     bool lost;                    /* rank 0: a call failed, so that no other may follow */
 };
 
+/* As heard: texts are harmless for a terminal and `group` is hexadecimal, but whether `url` is a
+ * place for this rank is the caller's to check. */
 struct live_call {
     bool over;   /* no run is left; the rest says nothing but whether ... */
     bool failed; /* ... rank 0 gave up */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "experiments/live/live_access.h"
+#include "experiments/live/live_marker.h"
 #include "experiments/live/live_request.h"
 #include "experiments/trials/progress.h"
 
@@ -76,10 +77,12 @@ bool live_visit_put_json(struct live_visit *visit, const char *name, uint32_t ra
 }
 
 enum live_found live_visit_get(struct live_visit *visit, const char *name, uint32_t rank,
-                               struct store_op *op)
+                               uint64_t bytes_max, struct store_op *op)
 {
+    assert(bytes_max > 0); /* 0 would be all */
     store_op_init(op);
     op->verb = STORE_GET;
+    op->range_bytes = bytes_max;
     set_key(visit, name, rank, op);
     live_request(&visit->session, op);
     if (op->outcome == STORE_NOT_FOUND)
@@ -95,12 +98,15 @@ json_t *live_visit_parse(const struct live_visit *visit, const struct store_op *
     json_error_t reason;
     json_t *message = json_loadb((const char *)op->result.data, op->result.bytes,
                                  JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &reason);
-    if (message == NULL)
-        snprintf(visit->text, LIVE_GROUP_TEXT_MAX, "%s: %s is damaged: %.100s", visit->group->url,
-                 op->key, reason.text);
-    else
+    if (message != NULL) {
         *used = (size_t)reason.position;
-    return message;
+        return message;
+    }
+    char harmless[101]; /* the reason quotes what it read */
+    live_marker_copy_harmless(harmless, sizeof(harmless), reason.text);
+    snprintf(visit->text, LIVE_GROUP_TEXT_MAX, "%s: %s is damaged: %s", visit->group->url, op->key,
+             harmless);
+    return NULL;
 }
 
 void live_visit_missing(const struct live_ranks *ranks, const bool *got,
@@ -151,4 +157,27 @@ json_t *live_visit_message(const struct live_visit *visit)
 int64_t live_visit_integer(const json_t *message, const char *key)
 {
     return (int64_t)json_integer_value(json_object_get(message, key));
+}
+
+static bool take_within(const json_t *value, int64_t least_ns, int64_t most_ns, int64_t *taken_ns)
+{
+    int64_t value_ns = (int64_t)json_integer_value(value);
+    if (!json_is_integer(value) || value_ns < least_ns || value_ns > most_ns)
+        return false;
+    *taken_ns = value_ns;
+    return true;
+}
+
+bool live_visit_time(const struct live_visit *visit, const json_t *message, const char *key,
+                     int64_t *taken_ns)
+{
+    int64_t most_ns = 2 * live_visit_now(visit);
+    return take_within(json_object_get(message, key), 0, most_ns, taken_ns);
+}
+
+bool live_visit_difference(const struct live_visit *visit, const json_t *message, const char *key,
+                           int64_t *taken_ns)
+{
+    int64_t most_ns = 2 * live_visit_now(visit);
+    return take_within(json_object_get(message, key), -most_ns, most_ns, taken_ns);
 }

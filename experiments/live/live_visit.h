@@ -12,6 +12,7 @@
 #include "experiments/live/live_wait.h"
 
 #define LIVE_MISSING_MAX 128
+#define LIVE_VISIT_BYTES_MAX 65536 /* of a message that is JSON only */
 
 struct live_visit {
     struct live_group *group; /* borrowed */
@@ -38,9 +39,10 @@ enum live_found {
     LIVE_FOUND_ERROR,
 };
 
-/* On FOUND the op holds the object; it is the caller's to deinit in any case. */
+/* On FOUND the op holds the object, or its first bytes_max; it is the caller's to deinit in any
+ * case. */
 MUST_USE enum live_found live_visit_get(struct live_visit *visit, const char *name, uint32_t rank,
-                                        struct store_op *op);
+                                        uint64_t bytes_max, struct store_op *op);
 /* The JSON at the object's start, *used bytes long; the caller's reference. NULL: it is damaged. */
 MUST_USE json_t *live_visit_parse(const struct live_visit *visit, const struct store_op *op,
                                   size_t *used);
@@ -49,6 +51,13 @@ MUST_USE json_t *live_visit_parse(const struct live_visit *visit, const struct s
 json_t *live_visit_message(const struct live_visit *visit);
 /* 0 where it is missing or no integer. */
 int64_t live_visit_integer(const json_t *message, const char *key);
+/* A time by another rank's clock, or a difference of two of them. Only what a clock can show is
+ * taken, up to twice this one's, so that sums of a few do not overflow. False: it is damaged, and
+ * *taken_ns as before; the text is the caller's. */
+MUST_USE bool live_visit_time(const struct live_visit *visit, const json_t *message,
+                              const char *key, int64_t *taken_ns);
+MUST_USE bool live_visit_difference(const struct live_visit *visit, const json_t *message,
+                                    const char *key, int64_t *taken_ns);
 
 /* Before the next look for something that was not there. DONE: look again. FAILED: it was waited
  * for long enough, and the text says so and what follows, in the words given. */

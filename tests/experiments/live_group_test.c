@@ -5,7 +5,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "experiments/live/live_meeting.h"
+#include "experiments/live/live_visit.h"
+#include "experiments/trials/arm_record.h"
 #include "tests/experiments/live_fixture.h"
 #include "tests/harness.h"
 
@@ -207,6 +211,207 @@ static void ranks_that_do_not_fit_are_refused(void)
     bench_close(&bench);
 }
 
+/* ---- messages that no rank of this program wrote ---- */
+
+static void load(const struct bench *bench, struct experiment *experiment)
+{
+    struct overrides none = {0};
+    struct diagnostic diagnostic;
+    CU_ASSERT_TRUE_FATAL(experiment_load(bench->config, none, experiment, &diagnostic));
+}
+
+/* What rank 0 would say, but of another place and group. */
+static void plant_call(struct bench *bench, const char *place, const char *id)
+{
+    static struct live_signals signals;
+    const struct live_ranks ranks = {.count = 2, .token = "word"};
+    struct experiment experiment;
+    struct arm_record record;
+    struct live_call call = {.seed = 1};
+    char text[LIVE_GROUP_TEXT_MAX] = "";
+    load(bench, &experiment);
+    arm_record_init(&record, &experiment.arms[0]);
+    snprintf(call.url, sizeof(call.url), "file://%s/%s", bench->scratch, place);
+    snprintf(call.arm, sizeof(call.arm), "%s", experiment.arms[0].name);
+    snprintf(call.group, sizeof(call.group), "%s", id);
+    memcpy(call.hash, record.hash, sizeof(call.hash));
+    struct live_meeting meeting = {.config = &experiment.arms[0].config,
+                                   .experiment = experiment.name,
+                                   .ranks = &ranks,
+                                   .signals = &signals};
+    CU_ASSERT_TRUE(live_meeting_call(&meeting, &call, text));
+    arm_record_deinit(&record);
+    experiment_deinit(&experiment);
+}
+
+static void start_resuming(struct bench *bench, const char *place)
+{
+    char url[LIVE_PATH_MAX];
+    snprintf(url, sizeof(url), "file://%s/%s", bench->scratch, place);
+    struct live_process_options options = {
+        .scratch = bench->scratch,
+        .name = "rank-1",
+        .arguments = {"live", bench->config, "--db", bench->db, "--rank", "1", "--ranks", "2",
+                      "--token", "word", "--resume", url},
+    };
+    live_process_start(&bench->ranks[1], &options);
+}
+
+struct planted_call {
+    const char *place;
+    const char *group;
+    const char *resume; /* NULL: a new run */
+    const char *said;
+};
+
+static void check_refused(const struct planted_call *planted)
+{
+    struct bench bench;
+    char path[LIVE_PATH_MAX];
+    bench_open(&bench, 2, 500, "live.patience: 300ms\n");
+    plant_call(&bench, planted->place, planted->group);
+    if (planted->resume != NULL)
+        start_resuming(&bench, planted->resume);
+    else
+        start(&bench, "1", "2", NULL);
+    CU_ASSERT_EQUAL(finish(&bench, 1), 1);
+    CU_ASSERT_EQUAL(said(&bench, 1, planted->said), 1);
+    CU_ASSERT_EQUAL(said(&bench, 1, "\x1b"), 0);
+    live_path(path, bench.scratch, "%s", planted->place);
+    CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);
+    bench_close(&bench);
+}
+
+static void a_call_to_a_place_of_others_is_refused(void)
+{
+    static const char id[] = "0123456789abcdef";
+    static const struct planted_call calls[] = {
+        {"elsewhere", id, NULL, "is not below live.store"},
+        {"elsewhere/\x1b[2J", id, NULL, "is not below live.store"},
+        {"store/../elsewhere", id, NULL, "is not below live.store"},
+        {"storeelsewhere", id, NULL, "is not below live.store"},
+        {"store/probe/run", id, "store/probe/other", "is not the --resume"},
+        {"store/probe/run", "../../elsewhere", NULL, "is damaged"},
+        {"store/probe/run", "0123456789ABCDEF", NULL, "is damaged"},
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(calls); i++)
+        check_refused(&calls[i]);
+}
+
+/* Two ranks of one run, both in this process. */
+struct pair {
+    struct bench bench;
+    struct experiment experiment;
+    struct live_signals signals;
+    char url[LIVE_PATH_MAX];
+    struct live_group groups[2];
+};
+
+static void pair_open(struct pair *pair)
+{
+    bench_open(&pair->bench, 2, 500, "live.patience: 300ms\n");
+    load(&pair->bench, &pair->experiment);
+    live_signals_open(&pair->signals);
+    snprintf(pair->url, sizeof(pair->url), "file://%.60s/store/run", pair->bench.scratch);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        pair->groups[rank] = (struct live_group){.ranks = {.rank = rank, .count = 2},
+                                                 .id = "0123456789abcdef",
+                                                 .config = &pair->experiment.arms[0].config,
+                                                 .url = pair->url,
+                                                 .signals = &pair->signals};
+}
+
+static void pair_close(struct pair *pair)
+{
+    live_signals_close(&pair->signals);
+    experiment_deinit(&pair->experiment);
+    bench_close(&pair->bench);
+}
+
+/* A rank's message with this member besides its own ones, or in their place. */
+static void plant(struct pair *pair, uint32_t rank, const char *name, const char *key,
+                  json_t *value)
+{
+    struct live_visit visit;
+    char text[LIVE_GROUP_TEXT_MAX] = "";
+    CU_ASSERT_TRUE_FATAL(live_visit_open(&visit, &pair->groups[rank], text));
+    json_t *message = live_visit_message(&visit);
+    json_object_set_new(message, "start_ns", json_integer(live_visit_now(&visit)));
+    if (strcmp(name, "result") == 0)
+        json_object_set_new(message, "failure", json_string(""));
+    json_object_set_new(message, key, value);
+    CU_ASSERT_TRUE(live_visit_put_json(&visit, name, rank, message));
+    live_visit_close(&visit);
+}
+
+struct planted_time {
+    uint32_t rank; /* of the sender */
+    const char *name;
+    const char *key;
+    json_int_t value_ns;
+};
+
+static void check_damaged(const struct planted_time *planted)
+{
+    static struct pair pair;
+    struct live_group_result result = {.failure = ""};
+    struct run_results results = {0};
+    char text[LIVE_GROUP_TEXT_MAX] = "";
+    int64_t start_ns = 0;
+    int64_t wait_ns;
+    pair_open(&pair);
+    plant(&pair, planted->rank, planted->name, planted->key, json_integer(planted->value_ns));
+    struct live_group *other = &pair.groups[1 - planted->rank];
+    enum live_group_end end = strcmp(planted->name, "result") == 0
+                                  ? live_group_conclude(other, &result, &results, text)
+                                  : live_group_start(other, &start_ns, &wait_ns, text);
+    CU_ASSERT_EQUAL(end, LIVE_GROUP_FAILED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "is damaged"));
+    run_results_deinit(&results);
+    pair_close(&pair);
+}
+
+static void a_message_without_a_possible_time_is_damaged(void)
+{
+    static const struct planted_time times[] = {
+        {1, "ready", "now_ns", INT64_MIN}, {1, "ready", "now_ns", INT64_MAX},
+        {1, "ready", "now_ns", -1},        {0, "start", "start_ns", INT64_MIN},
+        {0, "start", "now_ns", INT64_MIN}, {1, "result", "start_heard_ns", INT64_MIN},
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(times); i++)
+        check_damaged(&times[i]);
+}
+
+static void of_a_long_message_only_the_start_is_read(void)
+{
+    static struct pair pair;
+    static char filler[2 * LIVE_VISIT_BYTES_MAX];
+    char text[LIVE_GROUP_TEXT_MAX] = "";
+    int64_t start_ns;
+    int64_t wait_ns;
+    pair_open(&pair);
+    memset(filler, 'x', sizeof(filler) - 1);
+    plant(&pair, 1, "ready", "filler", json_string(filler));
+    CU_ASSERT_EQUAL(live_group_start(&pair.groups[0], &start_ns, &wait_ns, text),
+                    LIVE_GROUP_FAILED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "ready-1 is damaged"));
+    pair_close(&pair);
+}
+
+static void a_failure_of_others_is_told_harmless(void)
+{
+    static struct pair pair;
+    char text[LIVE_GROUP_TEXT_MAX] = "";
+    int64_t start_ns;
+    int64_t wait_ns;
+    pair_open(&pair);
+    plant(&pair, 1, "ready", "failure", json_string("\x1b[2J"));
+    CU_ASSERT_EQUAL(live_group_start(&pair.groups[0], &start_ns, &wait_ns, text),
+                    LIVE_GROUP_FAILED);
+    CU_ASSERT_STRING_EQUAL(text, "rank 1: ?[2J");
+    pair_close(&pair);
+}
+
 const struct harness_test live_group_tests[] = {
     HARNESS_TEST(three_ranks_share_the_producers_of_every_run),
     HARNESS_TEST(a_rank_killed_before_the_barrier_is_named),
@@ -216,5 +421,9 @@ const struct harness_test live_group_tests[] = {
     HARNESS_TEST(signals_end_all_ranks),
     HARNESS_TEST(a_token_is_good_for_one_sweep),
     HARNESS_TEST(ranks_that_do_not_fit_are_refused),
+    HARNESS_TEST(a_call_to_a_place_of_others_is_refused),
+    HARNESS_TEST(a_message_without_a_possible_time_is_damaged),
+    HARNESS_TEST(of_a_long_message_only_the_start_is_read),
+    HARNESS_TEST(a_failure_of_others_is_told_harmless),
     {0},
 };
