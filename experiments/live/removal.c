@@ -8,6 +8,7 @@
 #include "core/backoff.h"
 #include "core/manifest.h"
 #include "core/name.h"
+#include "experiments/live/live_group.h"
 #include "experiments/live/live_request.h"
 
 #define PASSES_MAX 3 /* over what came while the others ran */
@@ -49,14 +50,23 @@ static bool more_pages(const struct store_op *op)
 
 /* ---- the survey ---- */
 
+/* What the ranks of a run tell each other (live_group.h). */
+static bool is_of_group(const char *key)
+{
+    static const char folder[] = "run/group-";
+    if (strncmp(key, folder, strlen(folder)) != 0)
+        return false;
+    const char *id = key + strlen(folder);
+    return strspn(id, "0123456789abcdef") == LIVE_GROUP_ID_MAX - 1 &&
+           id[LIVE_GROUP_ID_MAX - 1] == '/';
+}
+
+/* Versions and TGBs aside. */
 static bool is_ours(const char *key)
 {
-    static const char *const folders[] = {"run/", "intent/", "watermark/"};
     struct floor floor;
-    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-        if (strncmp(key, folders[i], strlen(folders[i])) == 0)
-            return true;
-    return name_parse_floor(key, &floor);
+    return strcmp(key, LIVE_MARKER_KEY) == 0 || strcmp(key, LIVE_REMOVING_KEY) == 0 ||
+           is_of_group(key) || name_parse_floor(key, &floor);
 }
 
 static void note_unknown(struct removal *removal, const char *key)
@@ -90,11 +100,14 @@ static void note_key(struct removal *removal, const char *key, uint64_t bytes)
     }
 }
 
-static bool count_all(struct live_session *session, struct progress *progress,
-                      struct removal *removal, char error[STORE_ERROR_MAX])
+static bool count_all(struct live_session *session, FILE *stream, struct removal *removal,
+                      char error[STORE_ERROR_MAX])
 {
+    struct progress progress = progress_make(stream, "listing");
     struct store_op op;
     bool listed;
+    *removal = (struct removal){.kind = REMOVAL_NO_RUN};
+    progress.unit = "objects";
     store_op_init(&op);
     do {
         listed = list_page(session, &op, error);
@@ -102,10 +115,12 @@ static bool count_all(struct live_session *session, struct progress *progress,
             note_key(removal, list_page_key(&op.page, i), op.page.object_bytes[i]);
         struct progress_state state = {
             .done = removal->objects, .total = removal->objects, .eta_s = -1};
-        if (progress->terminal) /* elsewhere a line without a total says little */
-            progress_show(progress, &state);
+        if (progress.terminal) /* elsewhere a line without a total says little */
+            progress_show(&progress, &state);
     } while (listed && more_pages(&op));
     store_op_deinit(&op);
+    progress_clear(&progress);
+    removal->looked_ns = loop_now(live_session_loop(session));
     return listed;
 }
 
@@ -129,13 +144,8 @@ static void read_newest(struct live_session *session, struct removal *removal)
 bool removal_survey(struct live_session *session, FILE *stream, struct removal *removal,
                     char error[STORE_ERROR_MAX])
 {
-    struct progress progress = progress_make(stream, "listing");
     char damage[STORE_ERROR_MAX];
-    *removal = (struct removal){.kind = REMOVAL_NO_RUN};
-    progress.unit = "objects";
-    bool listed = count_all(session, &progress, removal, error);
-    progress_clear(&progress);
-    removal->looked_ns = loop_now(live_session_loop(session));
+    bool listed = count_all(session, stream, removal, error);
     if (!listed || removal->kind == REMOVAL_NO_RUN)
         return listed;
     const char *key = removal->kind == REMOVAL_RUN ? LIVE_MARKER_KEY : LIVE_REMOVING_KEY;
@@ -152,24 +162,19 @@ void removal_deinit(struct removal *removal)
     *removal = (struct removal){0};
 }
 
-bool removal_look(struct live_session *session, const struct removal *removal, enum toggle *growing,
-                  char error[STORE_ERROR_MAX])
+bool removal_look(struct live_session *session, const struct removal *removal, FILE *stream,
+                  struct removal *now, char error[STORE_ERROR_MAX])
 {
-    struct store_op op;
-    uint64_t version;
-    store_op_init(&op);
     live_loop_hold(session->loop);
     loop_run(live_session_loop(session), removal->looked_ns + REMOVAL_LOOK_NS);
     live_loop_unhold(session->loop);
-    snprintf(op.key, sizeof(op.key), "%s", NAME_MANIFEST_PREFIX);
-    name_version(op.after, removal->newest);
-    bool listed = list_page(session, &op, error);
-    *growing = TOGGLE_OFF;
-    for (size_t i = 0; listed && i < op.page.count; i++)
-        if (name_parse_version(list_page_key(&op.page, i), &version))
-            *growing = TOGGLE_ON;
-    store_op_deinit(&op);
-    return listed;
+    return count_all(session, stream, now, error);
+}
+
+bool removal_changed(const struct removal *before, const struct removal *after)
+{
+    return after->newest != before->newest || after->objects != before->objects ||
+           after->bytes != before->bytes;
 }
 
 /* ---- deleting ---- */

@@ -17,7 +17,7 @@
 #include "experiments/trials/progress.h"
 
 #define REMOVAL_AT_ONCE 32             /* DELETEs in flight */
-#define REMOVAL_LOOK_NS (3 * NS_PER_S) /* during which a chain that is used may show it */
+#define REMOVAL_LOOK_NS (3 * NS_PER_S) /* during which a run that is used may show it */
 
 enum removal_marker {
     REMOVAL_RUN,    /* run/format is there */
@@ -48,9 +48,13 @@ MUST_USE bool removal_survey(struct live_session *session, FILE *progress, struc
                              char error[STORE_ERROR_MAX]);
 void removal_deinit(struct removal *removal);
 
-/* Whether a version came since the survey; waits until it was REMOVAL_LOOK_NS ago. */
+/* Lists all once more, not before the survey was REMOVAL_LOOK_NS ago. Fills in what keys and sizes
+ * say; nothing of `now` is to be deinit'ed. */
 MUST_USE bool removal_look(struct live_session *session, const struct removal *removal,
-                           enum toggle *growing, char error[STORE_ERROR_MAX]);
+                           FILE *progress, struct removal *now, char error[STORE_ERROR_MAX]);
+/* Whether a run was written to, or reclaimed, between two looks. What is not seen: an upload that
+ * takes longer than the time between them, and a producer that pauses for as long. */
+bool removal_changed(const struct removal *before, const struct removal *after);
 
 /* Deletes. False: not all; `error` says why, and what was done so far stands. *deleted: objects, in
  * either case, without run/removing where this call put it. */

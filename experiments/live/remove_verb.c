@@ -120,19 +120,23 @@ static int refuse_strangers(const struct remove_call *call)
     return CLI_DONE;
 }
 
-static int refuse_growing(const struct remove_call *call, struct live_session *session)
+static int refuse_changed(const struct remove_call *call, struct live_session *session)
 {
+    const struct removal *before = &call->removal;
+    struct removal now;
     char error[STORE_ERROR_MAX];
-    enum toggle growing;
     if (call->cli->force)
         return CLI_DONE;
-    if (!removal_look(session, &call->removal, &growing, error))
+    if (!removal_look(session, before, stderr, &now, error))
         return cli_error(CLI_FAILED, "%s", error);
-    if (growing == TOGGLE_ON)
+    if (removal_changed(before, &now))
         return cli_error(CLI_FAILED,
-                         "%s is still written to: versions came after %" PRIu64
+                         "%s is still written to: %" PRIu64 " objects of %" PRIu64
+                         " bytes with version %" PRIu64 " became %" PRIu64 " of %" PRIu64
+                         " with version %" PRIu64
                          ", so nothing was deleted; end the run first, or give --force",
-                         call->url, call->removal.newest);
+                         call->url, before->objects, before->bytes, before->newest, now.objects,
+                         now.bytes, now.newest);
     return CLI_DONE;
 }
 
@@ -169,20 +173,29 @@ static void remove_folders(const char *url)
         nftw(url + strlen(scheme), remove_folder, FOLDERS_OPEN_MAX, FTW_DEPTH | FTW_PHYS);
 }
 
+static int delete_in(struct remove_call *call, struct live_session *session)
+{
+    char error[STORE_ERROR_MAX];
+    if (removal_run(session, &call->removal, stderr, &call->deleted, error))
+        return CLI_DONE;
+    return cli_error(
+        CLI_FAILED, "%s; %" PRIu64 " of %" PRIu64 " objects were deleted: the same command goes on",
+        error, call->deleted, call->removal.objects);
+}
+
 static int delete_all(struct remove_call *call)
 {
     struct live_session session;
-    char error[STORE_ERROR_MAX];
     int status = open_session(call, DIRECTORY_WRITE, &session);
     if (status != CLI_DONE)
         return status;
-    bool done = removal_run(&session, &call->removal, stderr, &call->deleted, error);
+    if (!call->cli->yes) /* the answer took its time */
+        status = refuse_changed(call, &session);
+    if (status == CLI_DONE)
+        status = delete_in(call, &session);
     live_session_close(&session);
-    if (!done)
-        return cli_error(CLI_FAILED,
-                         "%s; %" PRIu64 " of %" PRIu64
-                         " objects were deleted: the same command goes on",
-                         error, call->deleted, call->removal.objects);
+    if (status != CLI_DONE)
+        return status;
     remove_folders(call->url);
     if (!call->cli->json)
         printf("Deleted: %" PRIu64 " objects.\n", call->deleted);
@@ -208,7 +221,7 @@ static int survey(struct remove_call *call)
     if (status == CLI_DONE)
         status = refuse_strangers(call);
     if (status == CLI_DONE)
-        status = refuse_growing(call, &session);
+        status = refuse_changed(call, &session);
     live_session_close(&session);
     return status;
 }
@@ -221,8 +234,10 @@ int remove_main(int argc, char **argv)
             "Deletes one run, at file://FOLDER or s3://BUCKET/PREFIX: all below that prefix, TGBs\n"
             "included. Says first which run it is and how much there is, and asks; --yes answers.\n"
             "Refused without --force: a prefix without run/format or with objects that are not of\n"
-            "a run, and a chain that grows while it is looked at. A removal that was interrupted\n"
-            "leaves run/removing, and no run that could be gone on with: give the command again.\n"
+            "a run, and one where objects come or go within 3 s, or until the answer. End its\n"
+            "producers first: one that pauses, or whose uploads take longer, is not seen.\n"
+            "A removal that was interrupted leaves run/removing, and no run that could be gone on\n"
+            "with: give the command again.\n"
             "Deletes by single requests, which cost little or nothing on S3. Old versions of a\n"
             "bucket with versioning stay.",
         .flags = CLI_S3 | CLI_JSON | CLI_YES | CLI_FORCE,

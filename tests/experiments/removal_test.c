@@ -3,13 +3,17 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "experiments/verbs.h"
 #include "tests/experiments/live_fixture.h"
 #include "tests/harness.h"
 
@@ -85,15 +89,51 @@ static void a_run_is_shown_then_removed(void)
     case_close(&removal);
 }
 
+/* An empty file, in the folder that the directory store makes for such keys. */
+static void put_stranger(const struct removal_case *removal, const char *folder, const char *file,
+                         char path[LIVE_PATH_MAX])
+{
+    live_path(path, removal->folder, "%s", folder);
+    mkdir(path, 0777);
+    live_path(path, removal->folder, "%s/%s", folder, file);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    assert(fd >= 0);
+    close(fd);
+}
+
+static void only_what_a_run_holds_is_of_it(void)
+{
+    static const char *const strangers[][3] = {
+        {"run+", "photo", "run/photo"},
+        {"run+", "formats", "run/formats"},
+        {"run+/group-0123456789abcde+", "start-0", "run/group-0123456789abcde/start-0"},
+        {"run+/group-0123456789abcdeg+", "start-0", "run/group-0123456789abcdeg/start-0"},
+        {"intent+", "photo", "intent/photo"},
+        {"watermark+", "photo", "watermark/photo"},
+    };
+    struct removal_case removal;
+    char path[LIVE_PATH_MAX];
+    case_open(&removal, "--count=2");
+    for (size_t i = 0; i < HARNESS_COUNT(strangers); i++) {
+        char said[LIVE_PATH_MAX];
+        put_stranger(&removal, strangers[i][0], strangers[i][1], path);
+        snprintf(said, sizeof(said), "not of a run, such as %s,", strangers[i][2]);
+        CU_ASSERT_EQUAL(remove_by_verb(&removal, "--yes", NULL), 1);
+        CU_ASSERT_EQUAL(live_count_in(removal.process.err, said), 1);
+        unlink(path);
+    }
+    put_stranger(&removal, "run+/group-0123456789abcdef+", "start-0", path);
+    CU_ASSERT_EQUAL(remove_by_verb(&removal, "--yes", NULL), 0);
+    CU_ASSERT_NOT_EQUAL(access(removal.folder, F_OK), 0);
+    case_close(&removal);
+}
+
 static void strangers_are_left_alone(void)
 {
     struct removal_case removal;
     char photo[LIVE_PATH_MAX];
     case_open(&removal, "--count=2");
-    live_path(photo, removal.folder, "photo");
-    int fd = open(photo, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    assert(fd >= 0);
-    close(fd);
+    put_stranger(&removal, ".", "photo", photo);
     CU_ASSERT_EQUAL(remove_by_verb(&removal, "--yes", NULL), 1);
     CU_ASSERT_EQUAL(live_count_in(removal.process.err, "not of a run, such as photo"), 1);
     char url[LIVE_PATH_MAX];
@@ -128,6 +168,116 @@ static void a_chain_that_grows_is_refused(void)
     CU_ASSERT_EQUAL(live_process_wait(&producer, 20), 1);
     CU_ASSERT_EQUAL(inspect_status(&removal), 0);
     CU_ASSERT_EQUAL(remove_by_verb(&removal, "--yes", NULL), 0);
+    case_close(&removal);
+}
+
+static struct removal survey_of(const struct removal_case *removal)
+{
+    struct live_session_options options = {.access = DIRECTORY_READ};
+    struct live_session session;
+    struct removal found;
+    char error[STORE_ERROR_MAX] = "";
+    enum open_result opened = live_session_open(removal->url, &options, &session, error);
+    CU_ASSERT_EQUAL_FATAL(opened, OPEN_OK);
+    CU_ASSERT_TRUE_FATAL(removal_survey(&session, NULL, &found, error));
+    json_decref(found.marker);
+    found.marker = NULL;
+    live_session_close(&session);
+    return found;
+}
+
+/* Between two versions a minute apart, uploads are all that shows the producer. */
+static void a_run_that_is_uploaded_to_is_refused(void)
+{
+    struct removal_case removal;
+    case_open(&removal, "--count=1");
+    struct live_process producer;
+    struct live_process_options options = {
+        .scratch = removal.scratch,
+        .name = "uploading",
+        .arguments = {"produce", removal.url, "--bytes=1KiB", "--count=100000000",
+                      "--set=workload.rate=20kB/s", "--policy=fixed", "--set=policy.fixed.gap=60s"},
+    };
+    live_process_start(&producer, &options);
+    for (int i = 0; i < 400 && survey_of(&removal).tgbs < 3; i++)
+        live_pause(50);
+    struct removal before = survey_of(&removal);
+    CU_ASSERT_EQUAL(remove_by_verb(&removal, "--yes", NULL), 1);
+    CU_ASSERT_EQUAL(live_count_in(removal.process.err, "is still written to"), 1);
+    struct removal after = survey_of(&removal);
+    CU_ASSERT_EQUAL(after.newest, before.newest);
+    CU_ASSERT(after.tgbs > before.tgbs);
+    kill(producer.pid, SIGINT);
+    CU_ASSERT_EQUAL(live_process_wait(&producer, 20), 1);
+    CU_ASSERT_EQUAL(inspect_status(&removal), 0);
+    CU_ASSERT_EQUAL(remove_by_verb(&removal, "--yes", NULL), 0);
+    case_close(&removal);
+}
+
+/* ---- the question ---- */
+
+/* `remove` on a terminal of its own, whose other end is *terminal. */
+static pid_t remove_on_terminal(struct removal_case *removal, int *terminal)
+{
+    char verb[] = "remove";
+    char *argv[] = {verb, removal->url, NULL};
+    *terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert(*terminal >= 0);
+    int failed = grantpt(*terminal) + unlockpt(*terminal);
+    assert(failed == 0);
+    int end = open(ptsname(*terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert(end >= 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    assert(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+            dup2(end, fd);
+        int status = remove_main(2, argv);
+        fflush(NULL);
+        _exit(status);
+    }
+    close(end);
+    return pid;
+}
+
+/* Reads on until the text was said; false: it was not, to the end or for 20 s. */
+static bool hear(int terminal, char *said, size_t capacity, const char *text)
+{
+    struct pollfd wait = {.fd = terminal, .events = POLLIN};
+    size_t used = strlen(said);
+    while (strstr(said, text) == NULL) {
+        ssize_t got = -1;
+        if (poll(&wait, 1, 20000) == 1)
+            got = read(terminal, said + used, capacity - 1 - used);
+        if (got <= 0)
+            return false;
+        used += (size_t)got;
+        said[used] = '\0';
+    }
+    return true;
+}
+
+static void a_run_that_grew_until_the_answer_is_refused(void)
+{
+    static const char *const expected[] = {"is still written to", "Deleted: "};
+    struct removal_case removal;
+    case_open(&removal, "--count=1");
+    for (int status, again = 0; again <= 1; again++) {
+        char said[4096] = "";
+        int terminal;
+        pid_t pid = remove_on_terminal(&removal, &terminal);
+        CU_ASSERT_TRUE(hear(terminal, said, sizeof(said), "Type yes"));
+        if (again == 0)
+            commit_batches(&removal, "--count=1");
+        CU_ASSERT_EQUAL(write(terminal, "yes\n", 4), 4);
+        CU_ASSERT_TRUE(hear(terminal, said, sizeof(said), expected[again]));
+        CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+        CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 1 - again);
+        CU_ASSERT_EQUAL(access(removal.folder, F_OK) == 0, again == 0);
+        close(terminal);
+    }
     case_close(&removal);
 }
 
@@ -258,7 +408,10 @@ static void a_killed_removal_goes_on(void)
 const struct harness_test removal_tests[] = {
     HARNESS_TEST(a_run_is_shown_then_removed),
     HARNESS_TEST(strangers_are_left_alone),
+    HARNESS_TEST(only_what_a_run_holds_is_of_it),
     HARNESS_TEST(a_chain_that_grows_is_refused),
+    HARNESS_TEST(a_run_that_is_uploaded_to_is_refused),
+    HARNESS_TEST(a_run_that_grew_until_the_answer_is_refused),
     HARNESS_TEST(a_removal_that_fails_goes_on),
     HARNESS_TEST(nobody_adds_to_a_run_that_is_being_removed),
     HARNESS_TEST(a_killed_removal_goes_on),
