@@ -224,9 +224,26 @@ static void on_visible(void *context, const struct produce_batch *batch)
     call->shown++;
 }
 
-/* How to get the rest committed, too. */
-static void say_rest(const struct produce_call *call)
+/* Appended files are not compared with what is committed: given again, they are committed again. */
+static void say_look(const struct produce_call *call)
 {
+    struct cli inspect = *call->cli;
+    inspect.verb = "inspect";
+    inspect.operand_count = 1;
+    char *command = cli_command(&inspect, ~(uint64_t)CLI_S3);
+    fprintf(stderr,
+            "some of the rest may be committed: look with `%s` before they are given again\n",
+            command);
+    free(command);
+}
+
+/* How to get the rest committed, too. */
+static void say_rest(const struct produce_call *call, enum produce_end end)
+{
+    if (call->cli->append && end != PRODUCE_INTERRUPTED) { /* an attempt may be undecided */
+        say_look(call);
+        return;
+    }
     char *command = cli_command(call->cli, CLI_COUNT);
     if (call->files.count == 0)
         fprintf(stderr, "for the others: %s --count %" PRIu64 "\n", command,
@@ -267,7 +284,7 @@ static int conclude(const struct produce_call *call, enum produce_end end,
         break;
     }
     if (report->resumed)
-        say_rest(call);
+        say_rest(call, end);
     return status;
 }
 
@@ -339,7 +356,8 @@ int produce_main(int argc, char **argv)
             "is uploaded). The list is the producer's stream from its start: what of it is\n"
             "committed already is compared (sizes, and the newest one's bytes) and left out, so\n"
             "the same command goes on after a crash, at the exact offset, and commits nothing\n"
-            "twice. --append puts the files behind all that is committed instead.\n\n"
+            "twice. --append puts the files behind all that is committed instead, and compares\n"
+            "nothing: after a failure, look with inspect which are committed.\n\n"
             "--set takes config keys, those of commit.*, policy.* and live.* above all. Ctrl-C\n"
             "decides what is in progress first.",
         .flags = CLI_S3 | CLI_SET | CLI_JSON | CLI_COUNT | CLI_BYTES | CLI_PRODUCER | CLI_POLICY |

@@ -12,6 +12,7 @@
 
 #include "tests/experiments/live_fixture.h"
 #include "tests/harness.h"
+#include "tests/hostile/hostile_server.h"
 
 #define FILES_MAX 10
 
@@ -218,6 +219,73 @@ static void sigint_ends_cleanly(void)
     case_close(&produce);
 }
 
+/* ---- what is said of the rest ---- */
+
+static void an_append_that_is_stopped_knows_the_rest(void)
+{
+    struct produce_case produce;
+    case_open(&produce);
+    struct live_process_options options = options_of(&produce);
+    options.arguments[3] = "--append";
+    options.arguments[4] = "--set=workload.rate=5kB/s";
+    options.arguments[5] = "--set=policy.dac.start=20ms";
+    for (int i = 0; i < 10; i++)
+        options.arguments[6 + i] = produce.files[i];
+    live_process_start(&produce.process, &options);
+    CU_ASSERT_TRUE(live_wait_for(produce.process.out, "\"sequence\":", 1, 20));
+    kill(produce.process.pid, SIGINT);
+    CU_ASSERT_EQUAL(live_process_wait(&produce.process, 20), 1);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, "the same command without the first "), 1);
+    case_close(&produce);
+}
+
+#define BUCKET_URL "s3://" HOSTILE_BUCKET "/run"
+#define BATCH_VERSION "run/manifest/00000000000000000003" /* behind genesis and epoch */
+
+/* The create of the batch's version is applied, its answer lost, and reading it back refused: so
+ * the file must not be called uncommitted. */
+static void an_append_without_an_answer_does_not_know_the_rest(void)
+{
+    if (getenv("LAKESTREAM") == NULL)
+        HARNESS_SKIP("LAKESTREAM does not name the program");
+    static const struct hostile_rule rules[] = {
+        {.match = {HOSTILE_CREATE, BATCH_VERSION}, .times = 1, .reply = HOSTILE_DROP},
+        {.match = {HOSTILE_ANY, BATCH_VERSION},
+         .apply = HOSTILE_APPLY_NOT,
+         .reply = HOSTILE_SAY,
+         .status = 403},
+    };
+    struct produce_case produce;
+    struct hostile_server *server = hostile_server_start(&(struct hostile_options){0});
+    CU_ASSERT_PTR_NOT_NULL_FATAL(server);
+    for (size_t i = 0; i < HARNESS_COUNT(rules); i++)
+        hostile_server_rule(server, &rules[i]);
+    setenv("AWS_ACCESS_KEY_ID", HOSTILE_ACCESS_KEY, 1);
+    setenv("AWS_SECRET_ACCESS_KEY", HOSTILE_SECRET_KEY, 1);
+    setenv("AWS_REGION", "us-east-1", 1);
+    setenv("AWS_EC2_METADATA_DISABLED", "true", 1);
+    unsetenv("AWS_SESSION_TOKEN");
+    case_open(&produce);
+    struct live_process_options options = {
+        .program = getenv("LAKESTREAM"),
+        .scratch = produce.scratch,
+        .name = "unanswered",
+        .arguments = {"produce", BUCKET_URL, "--json", "--append", "--endpoint",
+                      hostile_server_url(server), produce.files[0]},
+    };
+    CU_ASSERT_EQUAL(live_process_run(&produce.process, &options), 1);
+    CU_ASSERT_EQUAL(shown(&produce), 0);
+    size_t bytes = 0;
+    uint8_t *stored = hostile_server_get(server, BATCH_VERSION, &bytes);
+    CU_ASSERT_PTR_NOT_NULL(stored);
+    free(stored);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, "without the first"), 0);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, "some of the rest may be committed"), 1);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, " inspect " BUCKET_URL " --endpoint "), 1);
+    case_close(&produce);
+    hostile_server_stop(server);
+}
+
 static void the_older_of_two_is_fenced(void)
 {
     struct produce_case produce;
@@ -311,6 +379,8 @@ const struct harness_test produce_tests[] = {
     HARNESS_TEST(another_list_is_refused),
     HARNESS_TEST(a_killed_producer_goes_on_exactly),
     HARNESS_TEST(sigint_ends_cleanly),
+    HARNESS_TEST(an_append_that_is_stopped_knows_the_rest),
+    HARNESS_TEST(an_append_without_an_answer_does_not_know_the_rest),
     HARNESS_TEST(the_older_of_two_is_fenced),
     HARNESS_TEST(bad_requests_are_usage_errors),
     HARNESS_TEST(other_objects_are_left_alone),
