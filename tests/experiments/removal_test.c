@@ -118,7 +118,7 @@ static void only_what_a_run_holds_is_of_it(void)
         char said[LIVE_PATH_MAX];
         put_stranger(&removal, strangers[i][0], strangers[i][1], path);
         snprintf(said, sizeof(said), "not of a run, such as %s,", strangers[i][2]);
-        CU_ASSERT_EQUAL(remove_by_verb(&removal, "--yes", NULL), 1);
+        CU_ASSERT_EQUAL_FATAL(remove_by_verb(&removal, "--yes", NULL), 1);
         CU_ASSERT_EQUAL(live_count_in(removal.process.err, said), 1);
         unlink(path);
     }
