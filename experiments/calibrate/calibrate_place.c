@@ -35,9 +35,23 @@ struct cleaning {
     size_t next; /* of the page */
     uint32_t running;
     uint64_t deleted;
+    struct live_signals *signals;
     char *error;
     bool failed;
 };
+
+/* What is in flight then is dropped when the session is closed. */
+static void on_signal(int fd, unsigned ready, void *context)
+{
+    struct cleaning *cleaning = context;
+    (void)fd;
+    (void)ready;
+    if (live_signals_take(cleaning->signals) < CALIBRATE_CLEAN_SIGNALS)
+        return;
+    cleaning->failed = true;
+    snprintf(cleaning->error, CALIBRATE_ERROR_MAX, "the cleaning was stopped as asked");
+    live_loop_stop(cleaning->session.loop);
+}
 
 static void delete_next(struct cleaning *cleaning, struct store_op *op)
 {
@@ -83,6 +97,8 @@ static bool empty(struct cleaning *cleaning)
         list->verb = STORE_LIST;
         list->list_keys_max = STORE_LIST_KEYS_MAX;
         live_session_do(&cleaning->session, cleaning->session.bytes, list);
+        if (cleaning->failed)
+            break;
         if (list->outcome == STORE_OK && list->page.count == 0)
             return true;
         uint64_t before = cleaning->deleted;
@@ -107,14 +123,19 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 }
 
 bool calibrate_place_clean(const char *url, const struct live_session_options *options,
-                           uint64_t *deleted_count, char error[CALIBRATE_ERROR_MAX])
+                           struct live_signals *signals, uint64_t *deleted_count,
+                           char error[CALIBRATE_ERROR_MAX])
 {
+    struct live_session_options brief = *options;
     struct cleaning *cleaning = calloc(1, sizeof(*cleaning));
     assert(cleaning != NULL);
+    cleaning->signals = signals;
     cleaning->error = error;
     *deleted_count = 0;
-    bool clean = live_session_open(url, options, &cleaning->session, error) == OPEN_OK;
+    brief.s3.operation_ns = CALIBRATE_CLEAN_NS;
+    bool clean = live_session_open(url, &brief, &cleaning->session, error) == OPEN_OK;
     if (clean) {
+        live_loop_watch(cleaning->session.loop, signals->fd, LIVE_READABLE, on_signal, cleaning);
         store_op_init(&cleaning->list);
         for (size_t i = 0; i < AT_ONCE; i++) {
             store_op_init(&cleaning->deletes[i]);

@@ -8,6 +8,7 @@
 #include "experiments/calibrate/calibrate_workers.h"
 #include "experiments/cli.h"
 #include "experiments/cli_store.h"
+#include "experiments/live/live_request.h"
 #include "experiments/verbs.h"
 
 #define MIB (1024.0 * 1024.0)
@@ -72,19 +73,23 @@ static enum calibrate_outcome measure_all(struct calibration *calibration,
     return outcome;
 }
 
-/* Empties the prefix; a store that never answered has nothing to be emptied. */
-static int clean(const struct calibration *calibration)
+/* Empties the prefix. Where nothing was measured and nobody interrupted that, the store could not
+ * be written to: this was said, and nothing is to be emptied. */
+static int clean(struct calibration *calibration)
 {
     char error[CALIBRATE_ERROR_MAX];
     uint64_t deleted = 0;
-    if (calibrate_place_clean(calibration->url, &calibration->session, &deleted, error)) {
+    if (calibrate_place_clean(calibration->url, &calibration->session, &calibration->signals,
+                              &deleted, error)) {
         fprintf(stderr, "calibrate: %llu objects deleted, nothing is left of %s\n",
                 (unsigned long long)deleted, calibration->url);
         return CLI_DONE;
     }
-    if (calibration->measured == 0)
+    if (calibration->measured == 0 && calibration->signals.count == 0)
         return CLI_FAILED;
-    return cli_error(CLI_FAILED, "calibrate: objects are left below %s: %s; delete them",
+    return cli_error(CLI_FAILED,
+                     "calibrate: objects may be left below %s: %s; delete them by lakestream "
+                     "remove --force",
                      calibration->url, error);
 }
 
@@ -101,8 +106,11 @@ static int measure(struct calibration *calibration)
     if (outcome == CALIBRATE_FAILED)
         cli_error(CLI_FAILED, "calibrate: %s", error);
     if (outcome == CALIBRATE_INTERRUPTED)
-        cli_error(CLI_FAILED, "calibrate: stopped as asked, nothing was written; cleaning up");
+        cli_error(CLI_FAILED, "calibrate: stopped as asked, nothing was written; cleaning up; once "
+                              "more ends at once");
     int status = clean(calibration);
+    if (outcome == CALIBRATE_MEASURED && live_signals_take(&calibration->signals) > 0)
+        return cli_error(CLI_FAILED, "calibrate: stopped as asked, nothing was written");
     return outcome == CALIBRATE_MEASURED ? status : CLI_FAILED;
 }
 
@@ -152,6 +160,7 @@ static int calibrate(struct calibration *calibration)
 {
     struct calibrate_report *report = &calibration->report;
     const struct cli *cli = calibration->cli;
+    char error[STORE_ERROR_MAX];
     report->store = cli->operands[0];
     report->effort = cli->quick ? CALIBRATE_QUICK : CALIBRATE_FULL;
     calibrate_plan_make(report->effort, &report->plan);
@@ -159,6 +168,10 @@ static int calibrate(struct calibration *calibration)
     calibration->session.access = DIRECTORY_WRITE;
     calibration->workers.url = calibration->url;
     calibration->workers.options = &calibration->session;
+    enum open_result reached = live_reach(calibration->url, &calibration->session, error);
+    if (reached != OPEN_OK)
+        return cli_error(reached == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "calibrate: %s",
+                         error);
     say_load(calibration);
     live_signals_open(&calibration->signals);
     int status = measure(calibration);
@@ -186,9 +199,9 @@ int calibrate_main(int argc, char **argv)
             "said\n"
             "first and bounded: about a minute, with --quick about 15 s. Works below a prefix of "
             "its\n"
-            "own, which is emptied at the end, on Ctrl-C too. The clients are processes of this\n"
-            "machine: where the store runs on it as well, they share its processors, as producers\n"
-            "of a live run would.\n\n"
+            "own, which is emptied at the end, on Ctrl-C too; a second one ends that. The clients\n"
+            "are processes of this machine: where the store runs on it as well, they share its\n"
+            "processors, as producers of a live run would.\n\n"
             "  lakestream calibrate s3://bucket --endpoint http://127.0.0.1:7480 --out rgw.yaml",
         .flags = CLI_OUT | CLI_JSON | CLI_QUICK | CLI_S3,
         .operand = "STORE",

@@ -1,5 +1,6 @@
 /* calibrate_test.c - a fit finds again the profile that a simulated measurement was made with; a
- * real directory is measured, written, read, and left empty. */
+ * real directory is measured, written, read, and left empty; a store that does not answer is given
+ * up soon, and so is its cleaning. */
 #include "experiments/calibrate/calibrate_fit.h"
 
 #include <dirent.h>
@@ -17,7 +18,9 @@
 #include "experiments/calibrate/calibrate_workers.h"
 #include "experiments/config/options.h"
 #include "experiments/config/profile.h"
+#include "tests/experiments/live_fixture.h"
 #include "tests/harness.h"
+#include "tests/hostile/hostile_server.h"
 
 #define SEED 101
 
@@ -192,9 +195,9 @@ static void every_kind_of_cell_is_measured_and_cleaned(void)
         calibrate_result_deinit(&result);
     }
     calibrate_workers_stop(&workers);
-    live_signals_close(&signals);
     CU_ASSERT_TRUE(count_entries(folder) > 0);
-    CU_ASSERT_TRUE(calibrate_place_clean(url, &session, &deleted, error));
+    CU_ASSERT_TRUE(calibrate_place_clean(url, &session, &signals, &deleted, error));
+    live_signals_close(&signals);
     CU_ASSERT_TRUE(deleted > 0);
     CU_ASSERT_EQUAL(count_entries(folder), 0);
     rmdir(folder);
@@ -219,6 +222,12 @@ static void a_failing_store_says_why(void)
     calibrate_result_deinit(&result);
 }
 
+static const char *program_path(void)
+{
+    const char *program = getenv("LAKESTREAM");
+    return program != NULL ? program : "build/lakestream";
+}
+
 /* The verb, interrupted: it cleans up and ends with status 1. */
 static void an_interruption_leaves_nothing(void)
 {
@@ -227,8 +236,7 @@ static void an_interruption_leaves_nothing(void)
     int status = 0;
     make_folder(folder, url);
     snprintf(url, sizeof(url), "file://%s", folder);
-    const char *program = getenv("LAKESTREAM");
-    program = program != NULL ? program : "build/lakestream";
+    const char *program = program_path();
     if (access(program, X_OK) != 0)
         HARNESS_SKIP("the program is not built; make build");
     pid_t pid = fork();
@@ -248,6 +256,83 @@ static void an_interruption_leaves_nothing(void)
     rmdir(folder);
 }
 
+/* ---- S3 ---- */
+
+static void use_keys_of_the_server(void)
+{
+    setenv("AWS_ACCESS_KEY_ID", HOSTILE_ACCESS_KEY, 1);
+    setenv("AWS_SECRET_ACCESS_KEY", HOSTILE_SECRET_KEY, 1);
+    setenv("AWS_REGION", "us-east-1", 1);
+    unsetenv("AWS_SESSION_TOKEN");
+}
+
+/* Nothing listens there: one line, soon, and no profile. */
+static void a_dead_endpoint_ends_it_soon(void)
+{
+    char scratch[LIVE_SCRATCH_MAX], profile[LIVE_PATH_MAX];
+    struct live_process process;
+    const char *program = program_path();
+    if (access(program, X_OK) != 0)
+        HARNESS_SKIP("the program is not built; make build");
+    live_scratch_make(scratch);
+    live_path(profile, scratch, "made/profile.yaml");
+    use_keys_of_the_server();
+    struct live_process_options options = {.scratch = scratch,
+                                           .name = "calibrate",
+                                           .program = program,
+                                           .arguments = {"calibrate", "s3://bucket", "--endpoint",
+                                                         "http://127.0.0.1:1", "--out", profile}};
+    live_process_start(&process, &options);
+    CU_ASSERT_EQUAL(live_process_wait(&process, 10), 1);
+    CU_ASSERT_EQUAL(live_count_in(process.err, "\n"), 1);
+    CU_ASSERT_EQUAL(live_count_in(process.err, "http://127.0.0.1:1"), 1);
+    CU_ASSERT_EQUAL(live_count_in(process.out, "\n"), 0);
+    live_path(profile, scratch, "made");
+    CU_ASSERT_NOT_EQUAL(access(profile, F_OK), 0);
+    live_scratch_remove(scratch);
+}
+
+/* Cleans a prefix of one object while a signal waits, the `count`th. */
+static bool clean_while_asked(struct hostile_server *server, uint32_t count,
+                              char error[CALIBRATE_ERROR_MAX])
+{
+    struct live_session_options session = {.s3 = {.endpoint = hostile_server_url(server)}};
+    struct live_signals signals;
+    uint64_t deleted = 0;
+    hostile_server_put(server, "calibrate-0/object", "1", 1);
+    live_signals_open(&signals);
+    signals.count = count - 1;
+    signals.last_ns = 0;
+    raise(SIGINT);
+    bool clean = calibrate_place_clean("s3://" HOSTILE_BUCKET "/calibrate-0", &session, &signals,
+                                       &deleted, error);
+    CU_ASSERT_EQUAL(signals.count, count);
+    CU_ASSERT_EQUAL(deleted, clean ? 1 : 0);
+    live_signals_close(&signals);
+    return clean;
+}
+
+static void a_second_signal_ends_the_cleaning(void)
+{
+    static const struct hostile_rule silent[] = {
+        {.match = {.verb = HOSTILE_DELETE}, .reply = HOSTILE_SILENT, .apply = HOSTILE_APPLY_NOT},
+        {.match = {.verb = HOSTILE_LIST}, .reply = HOSTILE_SILENT}};
+    char error[CALIBRATE_ERROR_MAX] = "";
+    struct hostile_options options = {0};
+    struct hostile_server *server = hostile_server_start(&options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(server);
+    use_keys_of_the_server();
+    CU_ASSERT_TRUE(clean_while_asked(server, 1, error));
+    for (size_t i = 0; i < HARNESS_COUNT(silent); i++) {
+        int64_t begun_ns = progress_now_ns();
+        hostile_server_rule(server, &silent[i]);
+        CU_ASSERT_FALSE(clean_while_asked(server, 2, error));
+        CU_ASSERT_STRING_EQUAL(error, "the cleaning was stopped as asked");
+        CU_ASSERT_TRUE(progress_now_ns() - begun_ns < 5 * NS_PER_S);
+    }
+    hostile_server_stop(server);
+}
+
 const struct harness_test calibrate_tests[] = {
     HARNESS_TEST(a_planted_profile_is_found_again),
     HARNESS_TEST(no_limit_means_no_cores),
@@ -255,5 +340,7 @@ const struct harness_test calibrate_tests[] = {
     HARNESS_TEST(every_kind_of_cell_is_measured_and_cleaned),
     HARNESS_TEST(a_failing_store_says_why),
     HARNESS_TEST(an_interruption_leaves_nothing),
+    HARNESS_TEST(a_dead_endpoint_ends_it_soon),
+    HARNESS_TEST(a_second_signal_ends_the_cleaning),
     {0},
 };
