@@ -2,10 +2,13 @@
  * and one that fails is told. No figure is tested. */
 #include "experiments/bench_s3.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/hostile/hostile_server.h"
 
 #define BYTES UINT64_C(100000)
 #define REQUESTS 20
@@ -77,6 +80,39 @@ static void what_fails_is_counted(void)
     rig_close(&rig);
 }
 
+/* Beside rclone, in a bucket that is missing: one line says so, before anything is written. */
+static void a_missing_bucket_is_said_once(void)
+{
+    char text[4096] = "";
+    struct bench bench = {0};
+    struct hostile_options server_options = {0};
+    struct hostile_server *server = hostile_server_start(&server_options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(server);
+    const struct s3_options options = {.endpoint = hostile_server_url(server)};
+    FILE *file = tmpfile();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    setenv("AWS_ACCESS_KEY_ID", HOSTILE_ACCESS_KEY, 1);
+    setenv("AWS_SECRET_ACCESS_KEY", HOSTILE_SECRET_KEY, 1);
+    unsetenv("AWS_SESSION_TOKEN");
+    fflush(stderr);
+    int before = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    CU_ASSERT_FALSE(bench_rclone(&bench, "s3://missing", &options, 1));
+    fflush(stderr);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    rewind(file);
+    size_t bytes = fread(text, 1, sizeof(text) - 1, file);
+    CU_ASSERT_TRUE(bytes > 0);
+    CU_ASSERT_PTR_EQUAL(strchr(text, '\n'), text + bytes - 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "NoSuchBucket"));
+    CU_ASSERT_EQUAL(hostile_server_count(server, (struct hostile_match){HOSTILE_DELETE, NULL},
+                                         HOSTILE_WHATEVER),
+                    0);
+    fclose(file);
+    hostile_server_stop(server);
+}
+
 static void the_median_is_in_the_middle(void)
 {
     double odd[] = {9, 1, 5}, even[] = {4, 1, 9, 2}, one[] = {7};
@@ -87,5 +123,6 @@ static void the_median_is_in_the_middle(void)
 
 const struct harness_test bench_s3_tests[] = {HARNESS_TEST(both_sides_carry_a_load),
                                               HARNESS_TEST(what_fails_is_counted),
+                                              HARNESS_TEST(a_missing_bucket_is_said_once),
                                               HARNESS_TEST(the_median_is_in_the_middle),
                                               {0}};
