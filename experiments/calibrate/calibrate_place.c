@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+
+#include "experiments/live/live_marker.h"
 
 #define AT_ONCE 16
 #define TRIES_MAX 8 /* pages that are met again although each of their keys was deleted */
@@ -14,16 +15,13 @@
 
 bool calibrate_place_choose(const char *store, char url[LIVE_URL_MAX])
 {
-    uint8_t bytes[8];
+    char id[17];
     size_t length = strlen(store);
-    ssize_t drawn = getrandom(bytes, sizeof(bytes), 0);
-    assert(drawn == (ssize_t)sizeof(bytes));
     if (length + 32 > LIVE_URL_MAX)
         return false;
-    int used = snprintf(url, LIVE_URL_MAX, "%s%scalibrate-", store,
-                        length > 0 && store[length - 1] == '/' ? "" : "/");
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        used += snprintf(url + used, LIVE_URL_MAX - (size_t)used, "%02x", bytes[i]);
+    live_marker_draw(id, sizeof(id));
+    snprintf(url, LIVE_URL_MAX, "%s%scalibrate-%s", store,
+             length > 0 && store[length - 1] == '/' ? "" : "/", id);
     return true;
 }
 

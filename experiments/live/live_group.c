@@ -4,18 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "experiments/live/live_marker.h"
 #include "experiments/live/live_visit.h"
 
 void live_group_draw_id(char id[LIVE_GROUP_ID_MAX])
 {
-    uint8_t bytes[(LIVE_GROUP_ID_MAX - 1) / 2];
-    ssize_t drawn = getrandom(bytes, sizeof(bytes), 0);
-    assert(drawn == (ssize_t)sizeof(bytes));
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+    live_marker_draw(id, LIVE_GROUP_ID_MAX);
 }
 
 /* False: the text says how that rank failed, or what is wrong with what it said. */

@@ -178,12 +178,14 @@ static enum live_claim check_mine(struct live_session *session, const char *iden
     return mine ? LIVE_CLAIMED : LIVE_CLAIM_TAKEN;
 }
 
-static void draw_identity(char identity[IDENTITY_MAX])
+void live_marker_draw(char *identity, size_t capacity)
 {
     uint8_t bytes[(IDENTITY_MAX - 1) / 2];
-    ssize_t drawn = getrandom(bytes, sizeof(bytes), 0);
-    assert(drawn == (ssize_t)sizeof(bytes));
-    for (size_t i = 0; i < sizeof(bytes); i++)
+    size_t count = (capacity - 1) / 2;
+    assert(capacity % 2 == 1 && count > 0 && count <= sizeof(bytes));
+    ssize_t drawn = getrandom(bytes, count, 0);
+    assert(drawn == (ssize_t)count);
+    for (size_t i = 0; i < count; i++)
         snprintf(identity + 2 * i, 3, "%02x", bytes[i]);
 }
 
@@ -195,7 +197,7 @@ enum live_claim live_marker_make(struct live_session *session,
     enum live_claim claim = check_empty(session, error);
     if (claim != LIVE_CLAIMED)
         return claim;
-    draw_identity(identity);
+    live_marker_draw(identity, sizeof(identity));
     char *text = marker_text(options, identity);
     struct store_op op;
     store_op_init(&op);

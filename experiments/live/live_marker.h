@@ -72,6 +72,10 @@ struct live_identity {
  * empty. */
 void live_marker_copy_harmless(char *copy, size_t capacity, const char *text);
 
+/* Random lower-case hex digits that fill the capacity, at most 32 and a NUL: what nobody else has
+ * drawn. */
+void live_marker_draw(char *identity, size_t capacity);
+
 void live_marker_identify(const json_t *marker, struct live_identity *identity);
 
 #endif

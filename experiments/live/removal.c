@@ -9,6 +9,7 @@
 #include "core/manifest.h"
 #include "core/name.h"
 #include "experiments/live/live_group.h"
+#include "experiments/live/live_marker.h"
 #include "experiments/live/live_request.h"
 
 #define PASSES_MAX 3 /* over what came while the others ran */
@@ -73,10 +74,7 @@ static void note_unknown(struct removal *removal, const char *key)
 {
     if (removal->unknown++ > 0)
         return;
-    snprintf(removal->unknown_key, sizeof(removal->unknown_key), "%s", key);
-    for (char *at = removal->unknown_key; *at != '\0'; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            *at = '?';
+    live_marker_copy_harmless(removal->unknown_key, sizeof(removal->unknown_key), key);
 }
 
 static void note_key(struct removal *removal, const char *key, uint64_t bytes)
