@@ -9,6 +9,8 @@
 
 #define VERSION_DIGITS 20
 #define BUCKET_DIGITS 12
+#define CONSUMER_DIGITS 10
+#define RETIRED_SUFFIX "-retired"
 
 static char *put_text(char *out, const char *text)
 {
@@ -73,6 +75,43 @@ void name_floor(char key[STORE_KEY_MAX], struct floor floor)
     out = put_padded(out, UINT64_MAX - floor.version, VERSION_DIGITS);
     *out++ = '-';
     *put_padded(out, UINT64_MAX - floor.step, VERSION_DIGITS) = '\0';
+}
+
+void name_intent(char key[STORE_KEY_MAX], uint64_t step)
+{
+    char *out = put_text(key, NAME_INTENT_PREFIX);
+    *put_padded(out, UINT64_MAX - step, VERSION_DIGITS) = '\0';
+}
+
+static char *put_consumer(char *out, uint32_t consumer)
+{
+    out = put_text(out, NAME_WATERMARK_PREFIX);
+    out = put_padded(out, consumer, CONSUMER_DIGITS);
+    *out++ = '/';
+    return out;
+}
+
+void name_consumer(char key[STORE_KEY_MAX], uint32_t consumer)
+{
+    *put_consumer(key, consumer) = '\0';
+}
+
+void name_watermark(char key[STORE_KEY_MAX], const struct watermark_name *name)
+{
+    char *out = put_consumer(key, name->consumer);
+    out = put_padded(out, name->number, VERSION_DIGITS);
+    switch (name->part) {
+    case WATERMARK_NUMBER:
+        break;
+    case WATERMARK_NUMBER_VALUE:
+        *out++ = '-';
+        out = put_padded(out, UINT64_MAX - name->step, VERSION_DIGITS);
+        break;
+    case WATERMARK_NUMBER_RETIRED:
+        out = put_text(out, RETIRED_SUFFIX);
+        break;
+    }
+    *out = '\0';
 }
 
 void name_tgb(char key[STORE_KEY_MAX], const struct tgb_name *name)
@@ -159,6 +198,40 @@ bool name_parse_floor(const char *key, struct floor *floor)
         !take_number(&key, VERSION_DIGITS, UINT64_MAX, &step) || *key != '\0')
         return false;
     *floor = (struct floor){.version = UINT64_MAX - version, .step = UINT64_MAX - step};
+    return true;
+}
+
+bool name_parse_intent(const char *key, uint64_t *step)
+{
+    uint64_t inverted;
+    if (!take_text(&key, NAME_INTENT_PREFIX) ||
+        !take_number(&key, VERSION_DIGITS, UINT64_MAX, &inverted) || *key != '\0')
+        return false;
+    *step = UINT64_MAX - inverted;
+    return true;
+}
+
+bool name_parse_watermark(const char *key, struct watermark_name *name)
+{
+    uint64_t consumer;
+    uint64_t inverted = UINT64_MAX;
+    struct watermark_name parsed = {.part = WATERMARK_NUMBER};
+    if (!take_text(&key, NAME_WATERMARK_PREFIX) ||
+        !take_number(&key, CONSUMER_DIGITS, UINT32_MAX, &consumer) || !take_text(&key, "/") ||
+        !take_number(&key, VERSION_DIGITS, UINT64_MAX, &parsed.number))
+        return false;
+    if (take_text(&key, RETIRED_SUFFIX)) {
+        parsed.part = WATERMARK_NUMBER_RETIRED;
+    } else if (take_text(&key, "-")) {
+        parsed.part = WATERMARK_NUMBER_VALUE;
+        if (!take_number(&key, VERSION_DIGITS, UINT64_MAX, &inverted))
+            return false;
+    }
+    if (*key != '\0')
+        return false;
+    parsed.consumer = (uint32_t)consumer;
+    parsed.step = UINT64_MAX - inverted;
+    *name = parsed;
     return true;
 }
 

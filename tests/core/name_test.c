@@ -22,6 +22,24 @@ static void names_are_exactly_these(void)
     CU_ASSERT_STRING_EQUAL(key, "tgb/000000000217/3-2-ab000000000000000000000000000001-9-1000");
 }
 
+static void consumers_names_are_exactly_these(void)
+{
+    char key[STORE_KEY_MAX];
+    name_intent(key, 7);
+    CU_ASSERT_STRING_EQUAL(key, "intent/18446744073709551608");
+    name_consumer(key, UINT32_MAX);
+    CU_ASSERT_STRING_EQUAL(key, "watermark/4294967295/");
+    struct watermark_name name = {.consumer = 12, .number = 3, .step = 7};
+    name_watermark(key, &name);
+    CU_ASSERT_STRING_EQUAL(key, "watermark/0000000012/00000000000000000003");
+    name.part = WATERMARK_NUMBER_VALUE;
+    name_watermark(key, &name);
+    CU_ASSERT_STRING_EQUAL(key, "watermark/0000000012/00000000000000000003-18446744073709551608");
+    name.part = WATERMARK_NUMBER_RETIRED;
+    name_watermark(key, &name);
+    CU_ASSERT_STRING_EQUAL(key, "watermark/0000000012/00000000000000000003-retired");
+}
+
 /* Small numbers, large ones and all between. */
 static uint64_t any(struct random_stream *stream)
 {
@@ -59,6 +77,33 @@ static void names_round_trip(void)
     }
 }
 
+static void consumers_names_round_trip(void)
+{
+    struct random_stream stream = random_stream_make(1, 2);
+    char key[STORE_KEY_MAX];
+    char prefix[STORE_KEY_MAX];
+    for (int i = 0; i < 20000; i++) {
+        uint64_t step = any(&stream);
+        uint64_t parsed = 0;
+        name_intent(key, step);
+        CU_ASSERT(name_parse_intent(key, &parsed) && parsed == step);
+        struct watermark_name name = {.consumer = (uint32_t)any(&stream),
+                                      .part = (enum watermark_part)(random_next(&stream) % 3),
+                                      .number = any(&stream)};
+        if (name.part == WATERMARK_NUMBER_VALUE)
+            name.step = step;
+        struct watermark_name parsed_name = {0};
+        CU_ASSERT_FALSE(name_parse_watermark(key, &parsed_name));
+        name_watermark(key, &name);
+        CU_ASSERT_TRUE(name_parse_watermark(key, &parsed_name));
+        CU_ASSERT(name.consumer == parsed_name.consumer && name.part == parsed_name.part &&
+                  name.number == parsed_name.number && name.step == parsed_name.step);
+        CU_ASSERT_FALSE(name_parse_intent(key, &parsed));
+        name_consumer(prefix, name.consumer);
+        CU_ASSERT(strncmp(key, prefix, strlen(prefix)) == 0);
+    }
+}
+
 static void strings_that_no_formatter_writes_are_refused(void)
 {
     static const char *const hostile[] = {
@@ -92,6 +137,23 @@ static void strings_that_no_formatter_writes_are_refused(void)
         "tgb/000000000217/3-2-ab000000000000000000000000000001-9-1000 ",
         "tgb/00000000217/3-2-ab000000000000000000000000000001-9-1000",
         "tgb/000000000217/--ab000000000000000000000000000001-9-1000",
+        "intent/",
+        "intent/1",
+        "intent/018446744073709551608",
+        "intent/18446744073709551616",
+        "intent/18446744073709551608-",
+        "watermark/0000000012/",
+        "watermark/12/00000000000000000003",
+        "watermark/4294967296/00000000000000000003",
+        "watermark/0000000012/3",
+        "watermark/0000000012/00000000000000000003/",
+        "watermark/0000000012/00000000000000000003-",
+        "watermark/0000000012/00000000000000000003-7",
+        "watermark/0000000012/00000000000000000003-18446744073709551616",
+        "watermark/0000000012/00000000000000000003-18446744073709551608x",
+        "watermark/0000000012/00000000000000000003-Retired",
+        "watermark/0000000012/00000000000000000003-retired-",
+        "watermark/0000000012-00000000000000000003",
     };
     for (size_t i = 0; i < HARNESS_COUNT(hostile); i++) {
         uint64_t version;
@@ -99,7 +161,11 @@ static void strings_that_no_formatter_writes_are_refused(void)
         struct tgb_name name;
         CU_ASSERT_FALSE(name_parse_version(hostile[i], &version));
         CU_ASSERT_FALSE(name_parse_floor(hostile[i], &floor));
+        uint64_t step;
+        struct watermark_name watermark;
         CU_ASSERT_FALSE(name_parse_tgb(hostile[i], &name));
+        CU_ASSERT_FALSE(name_parse_intent(hostile[i], &step));
+        CU_ASSERT_FALSE(name_parse_watermark(hostile[i], &watermark));
     }
 }
 
@@ -150,11 +216,40 @@ static void order_is_versions_then_the_highest_floor(void)
     }
 }
 
+/* What a scan of watermarks and the one-key LIST of intents rely on. */
+static void order_of_a_consumer_is_number_by_number(void)
+{
+    static const struct watermark_name rising[] = {
+        {.consumer = 2, .part = WATERMARK_NUMBER, .number = 9},
+        {.consumer = 2, .part = WATERMARK_NUMBER_VALUE, .number = 9, .step = UINT64_MAX},
+        {.consumer = 2, .part = WATERMARK_NUMBER_VALUE, .number = 9, .step = 10},
+        {.consumer = 2, .part = WATERMARK_NUMBER_VALUE, .number = 9, .step = 9},
+        {.consumer = 2, .part = WATERMARK_NUMBER_VALUE, .number = 9, .step = 0},
+        {.consumer = 2, .part = WATERMARK_NUMBER_RETIRED, .number = 9},
+        {.consumer = 2, .part = WATERMARK_NUMBER, .number = 10},
+        {.consumer = 2, .part = WATERMARK_NUMBER_VALUE, .number = UINT64_MAX, .step = 3},
+        {.consumer = 10, .part = WATERMARK_NUMBER, .number = 1},
+    };
+    char lower[STORE_KEY_MAX];
+    char higher[STORE_KEY_MAX];
+    for (size_t i = 0; i + 1 < HARNESS_COUNT(rising); i++) {
+        name_watermark(lower, &rising[i]);
+        name_watermark(higher, &rising[i + 1]);
+        CU_ASSERT(strcmp(lower, higher) < 0);
+    }
+    name_intent(lower, 10);
+    name_intent(higher, 9);
+    CU_ASSERT(strcmp(lower, higher) < 0);
+}
+
 const struct harness_test name_tests[] = {
     HARNESS_TEST(names_are_exactly_these),
+    HARNESS_TEST(consumers_names_are_exactly_these),
     HARNESS_TEST(names_round_trip),
+    HARNESS_TEST(consumers_names_round_trip),
     HARNESS_TEST(strings_that_no_formatter_writes_are_refused),
     HARNESS_TEST(damaged_names_are_refused_or_read_as_written),
     HARNESS_TEST(order_is_versions_then_the_highest_floor),
+    HARNESS_TEST(order_of_a_consumer_is_number_by_number),
     {0},
 };
