@@ -17,6 +17,7 @@ extern const struct harness_test commit_find_tests[];
 extern const struct harness_test commit_rebase_tests[];
 extern const struct harness_test producer_tests[];
 extern const struct harness_test driver_tests[];
+extern const struct harness_test watermark_tests[];
 extern const struct harness_test swarm_tests[];
 
 static const struct harness_suite suites[] = {
@@ -36,6 +37,7 @@ static const struct harness_suite suites[] = {
     {"commit_rebase", commit_rebase_tests},
     {"producer", producer_tests},
     {"driver", driver_tests},
+    {"watermark", watermark_tests},
     {"swarm", swarm_tests},
 };
 

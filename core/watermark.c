@@ -1,0 +1,80 @@
+/* watermark.c - one pass over a listing of watermarks. The rules are ours (docs/data_plane.md). */
+#include "core/watermark.h"
+
+void watermark_scan_init(struct watermark_scan *scan, uint64_t floor_step)
+{
+    *scan = (struct watermark_scan){.floor_step = floor_step};
+}
+
+/* The number in progress is complete: later numbers outrank it. */
+static void end_number(struct watermark_scan *scan)
+{
+    struct watermark *current = &scan->current;
+    if (scan->number_retired) {
+        current->state = WATERMARK_RETIRED;
+        current->step = 0;
+        current->counted = scan->number;
+    } else if (scan->number_valued && scan->number_step >= scan->floor_step) {
+        current->state = WATERMARK_HELD;
+        current->step = scan->number_step;
+        current->counted = scan->number;
+    }
+    current->highest = scan->number;
+}
+
+static void begin_number(struct watermark_scan *scan, uint64_t number)
+{
+    scan->number = number;
+    scan->number_valued = false;
+    scan->number_retired = false;
+    scan->number_step = 0;
+}
+
+/* True if a consumer was in progress. */
+static bool end_consumer(struct watermark_scan *scan, struct watermark *finished)
+{
+    if (!scan->open)
+        return false;
+    end_number(scan);
+    *finished = scan->current;
+    return true;
+}
+
+bool watermark_scan_add(struct watermark_scan *scan, const char *key, struct watermark *finished)
+{
+    struct watermark_name name;
+    if (!name_parse_watermark(key, &name)) {
+        scan->foreign++;
+        return false;
+    }
+    bool ended = false;
+    if (!scan->open || name.consumer != scan->current.consumer) {
+        ended = end_consumer(scan, finished);
+        scan->open = true;
+        scan->current = (struct watermark){.consumer = name.consumer};
+        begin_number(scan, name.number);
+    } else if (name.number != scan->number) {
+        end_number(scan);
+        begin_number(scan, name.number);
+    }
+    switch (name.part) {
+    case WATERMARK_NUMBER:
+        break;
+    case WATERMARK_NUMBER_VALUE:
+        if (!scan->number_valued)
+            scan->number_step = name.step;
+        scan->number_valued = true;
+        break;
+    case WATERMARK_NUMBER_RETIRED:
+        scan->number_retired = true;
+        break;
+    }
+    return ended;
+}
+
+bool watermark_scan_end(struct watermark_scan *scan, struct watermark *finished)
+{
+    bool ended = end_consumer(scan, finished);
+    scan->open = false;
+    return ended;
+}
