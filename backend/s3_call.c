@@ -271,7 +271,9 @@ static void send_attempt(struct s3_call *call)
     struct s3_exchange *exchange = &call->slot->exchange;
     exchange->method = method_of(op->verb);
     exchange->resend = op->verb == STORE_PUT_IF_ABSENT ? S3_RESEND_NEVER : S3_RESEND_MAY;
-    exchange->url = call->slot->request.url;
+    exchange->tls = call->slot->request.tls;
+    exchange->host = call->slot->request.host;
+    exchange->target = call->slot->request.target;
     exchange->headers = call->slot->request.headers;
     exchange->body = has_body(call) ? op->body.data : NULL;
     exchange->body_bytes = has_body(call) ? op->body.bytes : 0;

@@ -43,7 +43,9 @@ struct s3_exchange {
     /* Request: set by the user, borrowed from send until done or cancel. */
     enum s3_method method;
     enum s3_resend resend;
-    const char *url; /* goes out as it is: nothing is encoded, no dots are resolved */
+    bool tls;
+    const char *host;   /* with its port, unless it is the usual one */
+    const char *target; /* path and query; go out as they are: nothing is encoded or resolved */
     struct curl_slist *headers;
     const uint8_t *body; /* PUT */
     uint64_t body_bytes;
@@ -68,6 +70,8 @@ struct s3_exchange {
     size_t header_bytes;
     uint32_t starts; /* how often it began to be sent */
     enum s3_method method_set;
+    CURLU *origin; /* the handle's, of tls_set and host_set; NULL before the first send */
+    char *host_set;
     bool tls_set;
     bool too_large;
     bool in_flight;

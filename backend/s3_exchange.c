@@ -217,8 +217,6 @@ static void set_up(struct s3_exchange *exchange)
     SET(easy, CURLOPT_QUICK_EXIT, 1L); /* do not wait for a resolver's thread on cancel */
     SET(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     SET(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    SET(easy, CURLOPT_PATH_AS_IS, 1L);
-    SET(easy, CURLOPT_PROXY, "");
     SET(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     SET(easy, CURLOPT_TCP_NODELAY, 1L);
     SET(easy, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
@@ -267,6 +265,8 @@ void s3_exchange_deinit(struct s3_exchange *exchange)
     if (exchange->in_flight)
         s3_exchange_cancel(exchange);
     curl_easy_cleanup(exchange->easy);
+    curl_url_cleanup(exchange->origin);
+    free(exchange->host_set);
     free(exchange->answer);
     assert(exchange->client->exchanges > 0);
     exchange->client->exchanges--;
@@ -294,6 +294,30 @@ static void set_method(struct s3_exchange *exchange)
     }
 }
 
+/* libcurl takes a URL to pieces, and puts it together again, for each request: what stays the same
+ * from request to request is given in pieces, once. A host that libcurl does not take fails the
+ * transfer, with its words. */
+static void set_origin(struct s3_exchange *exchange)
+{
+    if (exchange->origin != NULL && exchange->tls == exchange->tls_set &&
+        strcmp(exchange->host, exchange->host_set) == 0)
+        return;
+    char *url;
+    int bytes = asprintf(&url, "%s://%s/", exchange->tls ? "https" : "http", exchange->host);
+    CURLU *origin = curl_url();
+    assert(bytes > 0 && origin != NULL);
+    (void)curl_url_set(origin, CURLUPART_URL, url, 0);
+    free(url);
+    SET(exchange->easy, CURLOPT_CURLU, origin);
+    SET(exchange->easy, CURLOPT_PROXY, exchange->tls ? NULL : "");
+    curl_url_cleanup(exchange->origin);
+    free(exchange->host_set);
+    exchange->origin = origin;
+    exchange->tls_set = exchange->tls;
+    exchange->host_set = strdup(exchange->host);
+    assert(exchange->host_set != NULL);
+}
+
 static void forget_answer(struct s3_exchange *exchange)
 {
     exchange->status = 0;
@@ -316,15 +340,12 @@ void s3_exchange_send(struct s3_exchange *exchange)
     assert(!exchange->in_flight);
     assert(exchange->done != NULL);
     assert(exchange->body_bytes <= INT64_MAX);
+    assert(exchange->target[0] == '/');
     forget_answer(exchange);
     set_method(exchange);
-    SET(exchange->easy, CURLOPT_URL, exchange->url);
+    set_origin(exchange);
+    SET(exchange->easy, CURLOPT_REQUEST_TARGET, exchange->target);
     SET(exchange->easy, CURLOPT_HTTPHEADER, exchange->headers);
-    bool tls = strncmp(exchange->url, "https:", 6) == 0;
-    if (tls != exchange->tls_set) {
-        exchange->tls_set = tls;
-        SET(exchange->easy, CURLOPT_PROXY, tls ? NULL : "");
-    }
     if (exchange->method == S3_METHOD_PUT)
         SET(exchange->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->body_bytes);
     exchange->in_flight = true;

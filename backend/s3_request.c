@@ -107,6 +107,17 @@ static void add_headers(struct s3_request *request, const struct s3_request_inpu
     }
 }
 
+static void write_target(struct s3_request *request, const char *path, const char *query)
+{
+    size_t path_bytes = strlen(path), query_bytes = strlen(query);
+    assert(path_bytes + 1 + query_bytes < sizeof(request->target));
+    memcpy(request->target, path, path_bytes + 1);
+    if (query_bytes == 0)
+        return;
+    request->target[path_bytes] = '?';
+    memcpy(request->target + path_bytes + 1, query, query_bytes + 1);
+}
+
 void s3_request_build(struct s3_request *request, const struct s3_request_input *input)
 {
     const struct store_op *op = input->op;
@@ -117,10 +128,9 @@ void s3_request_build(struct s3_request *request, const struct s3_request_input 
     s3_address_path(address, op->verb == STORE_LIST ? "" : op->key, path);
     if (op->verb == STORE_LIST)
         s3_address_list_query(address, op->key, op->after, input->token, op->list_keys_max, query);
-    int written = snprintf(request->url, sizeof(request->url), "%s://%s%s%s%s",
-                           address->tls ? "https" : "http", address->host, path,
-                           query[0] == '\0' ? "" : "?", query);
-    assert(written > 0 && written < (int)sizeof(request->url));
+    request->tls = address->tls;
+    memcpy(request->host, address->host, sizeof(request->host));
+    write_target(request, path, query);
 
     struct sigv4_request to_sign = {
         .method = method_of(op->verb),

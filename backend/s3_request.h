@@ -1,5 +1,5 @@
-/* s3_request.h - one signed request as it goes out: URL and header lines, in memory of its own, so
- * that building one allocates nothing (but for a session token). */
+/* s3_request.h - one signed request as it goes out: host, target and header lines, in memory of its
+ * own, so that building one allocates nothing (but for a session token). */
 #ifndef BACKEND_S3_REQUEST_H
 #define BACKEND_S3_REQUEST_H
 
@@ -10,7 +10,7 @@
 #include "backend/sigv4.h"
 #include "core/store.h"
 
-#define S3_URL_MAX (8 + S3_HOST_MAX + S3_PATH_MAX + S3_QUERY_MAX)
+#define S3_TARGET_MAX (S3_PATH_MAX + S3_QUERY_MAX)
 #define S3_RANGE_MAX 64
 #define S3_LINE_MAX 96
 #define S3_HASH_OF_NOTHING "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -30,7 +30,9 @@ struct s3_request_input {
 
 /* Zero before first use. */
 struct s3_request {
-    char url[S3_URL_MAX];
+    bool tls;
+    char host[S3_HOST_MAX];
+    char target[S3_TARGET_MAX];
     struct curl_slist *headers; /* the lines below, linked; libcurl only reads them */
 
     struct curl_slist nodes[SIGV4_HEADERS_MAX];
