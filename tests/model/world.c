@@ -130,7 +130,7 @@ static void check_entry(uint64_t step, const struct manifest_entry *entry, void 
 static void check_created(struct world *world, struct manifest *created)
 {
     if (created->version < world->floor.version) {
-        world->zombies++;
+        world->zombie = true;
         return;
     }
     if (created->version != world->newest + 1) {
@@ -299,8 +299,9 @@ static bool choose_one(const struct world *world, struct choice *choice)
     return false;
 }
 
-uint32_t world_choices(const struct world *world, struct choice choices[WORLD_CHOICES_MAX])
+static uint32_t world_choices(const void *looked_at, struct choice choices[WORLD_CHOICES_MAX])
 {
+    const struct world *world = looked_at;
     uint32_t count = 0;
     if (world->problem[0] != '\0')
         return 0;
@@ -334,10 +335,13 @@ static void raise_floor(struct world *world)
     world->floor.step = world->living[world->newest - 1]->first_step;
 }
 
-void world_step(struct world *world, struct choice choice)
+static void world_step(void *stepped, struct choice choice)
 {
+    struct world *world = stepped;
+    enum choice_kind kind = choice.kind;
+    world->zombie = false;
     struct machine *machine = &world->machines[choice.index % WORLD_MACHINES_MAX];
-    switch (choice.kind) {
+    switch (kind) {
     case CHOICE_ANSWER:
         answer(world, machine, apply(world, &machine->commit.op));
         break;
@@ -379,8 +383,10 @@ void world_step(struct world *world, struct choice choice)
 
 /* ---- making, copying, hashing ---- */
 
-void world_open(struct world *world, const struct world_bounds *bounds)
+static void world_open(void *opened, const void *chosen)
 {
+    struct world *world = opened;
+    const struct world_bounds *bounds = chosen;
     *world = (struct world){.bounds = *bounds};
     assert(bounds->machines <= WORLD_MACHINES_MAX && bounds->late <= WORLD_LATE_MAX);
     /* Machines that began before the chain was full may still add a version each. */
@@ -389,8 +395,9 @@ void world_open(struct world *world, const struct world_bounds *bounds)
         start_machine(world, i);
 }
 
-void world_close(struct world *world)
+static void world_close(void *closed)
 {
+    struct world *world = closed;
     for (uint32_t i = 0; i < world->machine_count; i++) {
         commit_deinit(&world->machines[i].commit);
         batch_queue_deinit(&world->machines[i].queue);
@@ -421,8 +428,10 @@ static void copy_machine(struct machine *to, const struct machine *from)
     to->queue.ready = from->queue.ready;
 }
 
-void world_copy(struct world *to, const struct world *from)
+static void world_copy(void *copy, const void *original)
 {
+    struct world *to = copy;
+    const struct world *from = original;
     *to = *from;
     for (uint32_t i = 0; i < from->machine_count; i++)
         copy_machine(&to->machines[i], &from->machines[i]);
@@ -475,8 +484,9 @@ static uint64_t hash_machine(uint64_t hash, const struct machine *machine)
     return mix(hash, (uint64_t)c->op.verb);
 }
 
-uint64_t world_hash(const struct world *world)
+static uint64_t world_hash(const void *hashed)
 {
+    const struct world *world = hashed;
     uint64_t hash = mix(world->floor.version, world->floor.step);
     hash = mix(hash, world->unknowns * 4096u + world->floors * 64u + world->crashes);
     for (uint64_t version = 1; version <= WORLD_VERSIONS_MAX; version++)
@@ -495,8 +505,9 @@ uint64_t world_hash(const struct world *world)
     return mix(hash, late);
 }
 
-void world_describe(const struct world *world, struct choice choice, char text[160])
+static void world_describe(const void *described, struct choice choice, char text[WORLD_TEXT_MAX])
 {
+    const struct world *world = described;
     static const char *const names[] = {"answer",
                                         "apply, answer UNKNOWN",
                                         "lose, answer UNKNOWN",
@@ -509,17 +520,41 @@ void world_describe(const struct world *world, struct choice choice, char text[1
                                         "delete version"};
     if (choice.kind == CHOICE_RESTART || choice.kind == CHOICE_DELETE ||
         choice.kind == CHOICE_RAISE_FLOOR) {
-        snprintf(text, 160, "%s %" PRIu32, names[choice.kind], choice.index);
+        snprintf(text, WORLD_TEXT_MAX, "%s %" PRIu32, names[choice.kind], choice.index);
         return;
     }
     if (choice.kind == CHOICE_LAND) {
-        snprintf(text, 160, "%s: version %" PRIu64, names[choice.kind],
+        snprintf(text, WORLD_TEXT_MAX, "%s: version %" PRIu64, names[choice.kind],
                  world->late[choice.index].version);
         return;
     }
     const struct machine *machine = &world->machines[choice.index];
-    snprintf(text, 160, "producer %" PRIu32 " incarnation %d: %s %s %s", producer_of(machine),
-             machine->commit.options.incarnation.bytes[0], names[choice.kind],
+    snprintf(text, WORLD_TEXT_MAX, "producer %" PRIu32 " incarnation %d: %s %s %s",
+             producer_of(machine), machine->commit.options.incarnation.bytes[0], names[choice.kind],
              machine->busy ? store_verb_name(machine->commit.op.verb) : "",
              machine->busy ? machine->commit.op.key : "");
 }
+
+static const char *world_problem(const void *world)
+{
+    return ((const struct world *)world)->problem;
+}
+
+static uint64_t world_events(const void *world)
+{
+    return ((const struct world *)world)->zombie ? 1 : 0;
+}
+
+const struct world_kind commit_world = {
+    .world_bytes = sizeof(struct world),
+    .open = world_open,
+    .close = world_close,
+    .copy = world_copy,
+    .choices = world_choices,
+    .step = world_step,
+    .problem = world_problem,
+    .hash = world_hash,
+    .describe = world_describe,
+    .events = world_events,
+    .event_names = {"landings below the floor"},
+};

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "core/commit.h"
+#include "tests/model/search.h"
 
 #define WORLD_VERSIONS_MAX 24
 #define WORLD_MACHINES_MAX 6
@@ -57,8 +58,8 @@ struct world {
     /* What the protocol must keep, written down by the store as things happen. */
     uint64_t newest;                                 /* of the living chain */
     struct manifest *living[WORLD_VERSIONS_MAX + 1]; /* borrowed by nobody: own references */
-    uint64_t zombies;                                /* creates that landed below the floor */
-    char problem[WORLD_PROBLEM_MAX];                 /* empty: all is well */
+    bool zombie;                     /* the last step was a create that landed below the floor */
+    char problem[WORLD_PROBLEM_MAX]; /* empty: all is well */
 };
 
 /* A choice: what happens next. */
@@ -75,24 +76,7 @@ enum choice_kind {
     CHOICE_DELETE,      /* index: a version below the floor */
 };
 
-struct choice {
-    enum choice_kind kind;
-    uint32_t index;
-};
-
-void world_open(struct world *world, const struct world_bounds *bounds);
-void world_close(struct world *world);
-void world_copy(struct world *to, const struct world *from);
-
-#define WORLD_CHOICES_MAX 128
-/* What can happen in this world: all of it, or one choice that commutes with everything else that
- * ever can (a partial order reduction: trying it first hides no outcome). */
-uint32_t world_choices(const struct world *world, struct choice choices[WORLD_CHOICES_MAX]);
-/* Makes it happen; afterwards world->problem says whether the protocol was broken. */
-void world_step(struct world *world, struct choice choice);
-/* Of everything that what follows can depend on. */
-uint64_t world_hash(const struct world *world);
-/* One line for a trace. */
-void world_describe(const struct world *world, struct choice choice, char text[160]);
+/* Bounds are a struct world_bounds. */
+extern const struct world_kind commit_world;
 
 #endif
