@@ -9,7 +9,7 @@ extern const struct harness_test manifest_tests[];
 extern const struct harness_test manifest_codec_tests[];
 extern const struct harness_test codec_store_tests[];
 extern const struct harness_test store_tests[];
-extern const struct harness_test tgb_tests[];
+extern const struct harness_test tgb_payload_tests[];
 extern const struct harness_test estimator_tests[];
 extern const struct harness_test policy_tests[];
 extern const struct harness_test commit_tests[];
@@ -18,6 +18,7 @@ extern const struct harness_test commit_rebase_tests[];
 extern const struct harness_test producer_tests[];
 extern const struct harness_test driver_tests[];
 extern const struct harness_test watermark_tests[];
+extern const struct harness_test chain_reader_tests[];
 extern const struct harness_test swarm_tests[];
 
 static const struct harness_suite suites[] = {
@@ -29,7 +30,7 @@ static const struct harness_suite suites[] = {
     {"manifest_codec", manifest_codec_tests},
     {"codec_store", codec_store_tests},
     {"store", store_tests},
-    {"tgb", tgb_tests},
+    {"tgb_payload", tgb_payload_tests},
     {"estimator", estimator_tests},
     {"policy", policy_tests},
     {"commit", commit_tests},
@@ -38,6 +39,7 @@ static const struct harness_suite suites[] = {
     {"producer", producer_tests},
     {"driver", driver_tests},
     {"watermark", watermark_tests},
+    {"chain_reader", chain_reader_tests},
     {"swarm", swarm_tests},
 };
 

@@ -1,0 +1,270 @@
+/* chain_reader.c - find the newest version, read it, validate it. The paper's readers take the
+ * newest manifest as it is; the validation by a floor read afterwards is ours (docs/protocol.md).
+ */
+#include "core/chain_reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/backoff.h"
+
+void chain_reader_init(struct chain_reader *reader, const struct chain_reader_options *options,
+                       struct random_stream random)
+{
+    *reader = (struct chain_reader){.options = *options, .random = random};
+    store_op_init(&reader->op);
+}
+
+void chain_reader_deinit(struct chain_reader *reader)
+{
+    manifest_release(reader->known);
+    manifest_release(reader->found);
+    store_op_deinit(&reader->op);
+}
+
+static struct chain_effect effect_end(struct chain_reader *reader, enum chain_effect_kind kind)
+{
+    manifest_release(reader->found);
+    reader->found = NULL;
+    reader->phase = CHAIN_IDLE;
+    return (struct chain_effect){.kind = kind};
+}
+
+static struct chain_effect effect_failed(struct chain_reader *reader, const char *text)
+{
+    if (text != reader->error)
+        snprintf(reader->error, sizeof(reader->error), "%s", text);
+    return effect_end(reader, CHAIN_FAILED);
+}
+
+/* ---- requests ---- */
+
+static struct chain_effect send(struct chain_reader *reader, enum chain_phase phase,
+                                enum store_verb verb)
+{
+    reader->phase = phase;
+    reader->op.verb = verb;
+    reader->op.body = (struct body){.kind = BODY_NONE};
+    reader->op.range_offset = 0;
+    reader->op.range_bytes = 0;
+    return (struct chain_effect){.kind = CHAIN_SUBMIT};
+}
+
+static struct chain_effect send_search(struct chain_reader *reader)
+{
+    uint64_t after = 0;
+    if (!reader->from_floor && reader->known != NULL)
+        after = reader->known->version;
+    else if (reader->floor.version > 0)
+        after = reader->floor.version - 1;
+    reader->newest = after;
+    snprintf(reader->op.key, STORE_KEY_MAX, "%s", NAME_MANIFEST_PREFIX);
+    name_version(reader->op.after, after);
+    reader->op.list_keys_max = STORE_LIST_KEYS_MAX;
+    return send(reader, CHAIN_LISTING, STORE_LIST);
+}
+
+/* What the search found is gone or void: again, from the floor. */
+static struct chain_effect search_again(struct chain_reader *reader)
+{
+    manifest_release(reader->found);
+    reader->found = NULL;
+    reader->from_floor = true;
+    if (++reader->restarts > CHAIN_RESTARTS_MAX)
+        return effect_failed(reader, "the newest version cannot be found: versions are listed that "
+                                     "cannot be read, or a floor above all of them; is something "
+                                     "else deleting below this prefix?");
+    return send_search(reader);
+}
+
+static struct chain_effect send_read(struct chain_reader *reader, uint64_t version)
+{
+    name_version(reader->op.key, version);
+    reader->op.after[0] = '\0';
+    return send(reader, CHAIN_READING, STORE_GET);
+}
+
+static struct chain_effect send_validation(struct chain_reader *reader)
+{
+    snprintf(reader->op.key, STORE_KEY_MAX, "%s", NAME_FLOOR_PREFIX);
+    reader->op.after[0] = '\0';
+    reader->op.list_keys_max = 1;
+    return send(reader, CHAIN_VALIDATING, STORE_LIST);
+}
+
+/* ---- answers ---- */
+
+/* Takes the newest version and the highest floor from a page; true if a floor is on it, which means
+ * that no version follows. Backwards, because keys are sorted: versions rising, then floors. */
+static bool read_page(struct chain_reader *reader)
+{
+    const struct list_page *page = &reader->op.page;
+    bool floor_seen = false;
+    for (size_t i = page->count; i > 0; i--) {
+        const char *key = list_page_key(page, i - 1);
+        struct floor floor;
+        uint64_t version;
+        if (name_parse_version(key, &version)) {
+            if (version > reader->newest)
+                reader->newest = version;
+            break;
+        }
+        if (!name_parse_floor(key, &floor))
+            continue;
+        floor_seen = true;
+        if (floor.version > reader->floor.version)
+            reader->floor.version = floor.version;
+        if (floor.step > reader->floor.step)
+            reader->floor.step = floor.step;
+    }
+    return floor_seen;
+}
+
+static struct chain_effect on_found(struct chain_reader *reader)
+{
+    uint64_t known = reader->known != NULL ? reader->known->version : 0;
+    if (reader->newest < reader->floor.version || reader->newest < known)
+        return search_again(reader);
+    if (reader->newest == 0)
+        return effect_end(reader, CHAIN_EMPTY);
+    uint64_t target = 1;
+    if (reader->newest > reader->options.behind)
+        target = reader->newest - reader->options.behind;
+    if (target < reader->floor.version)
+        target = reader->floor.version;
+    if (target <= known)
+        return effect_end(reader, CHAIN_UNCHANGED);
+    return send_read(reader, target);
+}
+
+static struct chain_effect on_page(struct chain_reader *reader)
+{
+    const struct list_page *page = &reader->op.page;
+    bool floor_seen = read_page(reader);
+    if (floor_seen || !page->truncated || page->count == 0)
+        return on_found(reader);
+    const char *last = list_page_key(page, page->count - 1);
+    if (strcmp(last, reader->op.after) <= 0)
+        return effect_failed(reader, "a listing of manifest/ goes round in circles: the store "
+                                     "repeats keys");
+    snprintf(reader->op.after, STORE_KEY_MAX, "%s", last);
+    return send(reader, CHAIN_LISTING, STORE_LIST);
+}
+
+static struct chain_effect on_read(struct chain_reader *reader)
+{
+    if (reader->op.outcome == STORE_NOT_FOUND) {
+        reader->vanished++;
+        return search_again(reader);
+    }
+    uint64_t asked;
+    bool parsed = name_parse_version(reader->op.key, &asked);
+    assert(parsed);
+    struct body *result = &reader->op.result;
+    if (result->kind != BODY_MANIFEST || result->manifest->version != asked) {
+        snprintf(reader->error, sizeof(reader->error),
+                 "%s does not hold that version of a manifest: restore it, or start a new prefix",
+                 reader->op.key);
+        return effect_failed(reader, reader->error);
+    }
+    reader->found = result->manifest;
+    result->kind = BODY_NONE;
+    return send_validation(reader);
+}
+
+static struct chain_effect on_validation(struct chain_reader *reader)
+{
+    struct manifest *found = reader->found;
+    read_page(reader);
+    if (reader->floor.version > found->version) {
+        reader->invalid++;
+        return search_again(reader);
+    }
+    if (reader->known != NULL && found->next_step < reader->known->next_step) {
+        snprintf(reader->error, sizeof(reader->error),
+                 "version %" PRIu64 " has lost steps: it ends before step %" PRIu64
+                 ", version %" PRIu64 " before step %" PRIu64,
+                 found->version, found->next_step, reader->known->version,
+                 reader->known->next_step);
+        return effect_failed(reader, reader->error);
+    }
+    manifest_release(reader->known);
+    reader->known = found;
+    reader->found = NULL;
+    return effect_end(reader, CHAIN_CHANGED);
+}
+
+/* An answer that says nothing about the store's content: true if `effect` is what follows. */
+static bool unanswered(struct chain_reader *reader, int64_t now_ns, struct chain_effect *effect)
+{
+    const struct store_op *op = &reader->op;
+    bool list_missing = op->outcome == STORE_NOT_FOUND && op->verb != STORE_GET;
+    if (op->outcome == STORE_FAILED || list_missing) {
+        *effect = effect_failed(reader, op->error[0]
+                                            ? op->error
+                                            : "the store refused to read or list below manifest/ "
+                                              "without saying why");
+        return true;
+    }
+    if (op->outcome == STORE_OK || op->outcome == STORE_NOT_FOUND) {
+        reader->retries_row = 0;
+        return false;
+    }
+    if (++reader->retries_row > CHAIN_RETRIES_MAX) {
+        snprintf(reader->error, sizeof(reader->error),
+                 "%s %.100s was not answered %d times in a row: %.80s", store_verb_name(op->verb),
+                 op->key, CHAIN_RETRIES_MAX, op->error);
+        *effect = effect_failed(reader, reader->error);
+        return true;
+    }
+    reader->retried++;
+    int64_t bound_ns = backoff_bound_ns(reader->options.retry_ns, reader->options.retry_max_ns,
+                                        reader->retries_row);
+    int64_t sleep_ns = (int64_t)((double)bound_ns * random_unit(&reader->random));
+    *effect = (struct chain_effect){.kind = CHAIN_SLEEP, .until_ns = now_ns + sleep_ns};
+    return true;
+}
+
+static struct chain_effect dispatch(struct chain_reader *reader)
+{
+    switch (reader->phase) {
+    case CHAIN_LISTING:
+        return on_page(reader);
+    case CHAIN_READING:
+        return on_read(reader);
+    case CHAIN_VALIDATING:
+        return on_validation(reader);
+    case CHAIN_IDLE:
+        break;
+    }
+    assert(reader->phase != CHAIN_IDLE);
+    return (struct chain_effect){.kind = CHAIN_FAILED};
+}
+
+struct chain_effect chain_reader_begin(struct chain_reader *reader, int64_t now_ns)
+{
+    (void)now_ns;
+    assert(reader->phase == CHAIN_IDLE && reader->found == NULL);
+    reader->retries_row = 0;
+    reader->restarts = 0;
+    reader->from_floor = false;
+    reader->error[0] = '\0';
+    return send_search(reader);
+}
+
+struct chain_effect chain_reader_answer(struct chain_reader *reader, int64_t now_ns)
+{
+    struct chain_effect effect;
+    if (!unanswered(reader, now_ns, &effect))
+        effect = dispatch(reader);
+    store_op_release(&reader->op);
+    return effect;
+}
+
+struct chain_effect chain_reader_wake(struct chain_reader *reader, int64_t now_ns)
+{
+    (void)now_ns;
+    assert(reader->phase != CHAIN_IDLE);
+    return (struct chain_effect){.kind = CHAIN_SUBMIT}; /* the same request again */
+}

@@ -1,0 +1,75 @@
+/* chain_reader.h - reads a version of the chain that counts, sans-I/O: find the newest, read it,
+ * validate it by a floor that was read afterwards. What consumers, reclaimers and tools go by;
+ * producers do the same inside core/commit.h.
+ *
+ * A read runs from chain_reader_begin until an effect other than SUBMIT and SLEEP; in between the
+ * caller submits `op`, or waits, as each effect tells it, and comes back with chain_reader_answer
+ * or chain_reader_wake. At most one operation is in flight. Requests: one LIST where nothing is
+ * new, else LIST, GET, LIST. Source: the rule "validate" of docs/protocol.md (ours). */
+#ifndef CORE_CHAIN_READER_H
+#define CORE_CHAIN_READER_H
+
+#include "core/manifest.h"
+#include "core/random.h"
+#include "core/store.h"
+
+#define CHAIN_RETRIES_MAX 64  /* unanswered reads in a row before the store counts as failed */
+#define CHAIN_RESTARTS_MAX 64 /* searches in one read after its first */
+
+struct chain_reader_options {
+    int64_t retry_ns; /* first back-off; doubles, full jitter */
+    int64_t retry_max_ns;
+    uint64_t behind; /* reads the version `behind` below the newest, or the lowest living one */
+};
+
+enum chain_effect_kind {
+    CHAIN_SUBMIT,    /* submit reader->op, then chain_reader_answer */
+    CHAIN_SLEEP,     /* chain_reader_wake at until_ns */
+    CHAIN_CHANGED,   /* reader->known is validated, and is not what it was at begin */
+    CHAIN_UNCHANGED, /* reader->known is still the one, and still validated */
+    CHAIN_EMPTY,     /* there is no version yet */
+    CHAIN_FAILED,    /* reader->error says why: refused for good, damaged, or too long unanswered */
+};
+
+struct chain_effect {
+    enum chain_effect_kind kind;
+    int64_t until_ns;
+};
+
+enum chain_phase {
+    CHAIN_IDLE,
+    CHAIN_LISTING,
+    CHAIN_READING,
+    CHAIN_VALIDATING,
+};
+
+struct chain_reader {
+    struct chain_reader_options options;
+    struct random_stream random;
+    struct store_op op;
+    enum chain_phase phase;
+    struct manifest *known; /* the last one validated; stays until there is another; NULL: none */
+    struct manifest *found; /* read, not yet validated */
+    struct floor floor;     /* highest seen, each number by itself */
+    uint64_t newest;        /* found by the search in progress, or by the last */
+    bool from_floor;        /* the search in progress starts at the floor, not at `known` */
+    uint32_t retries_row;
+    uint32_t restarts;
+    uint64_t retried;  /* requests sent again, ever */
+    uint64_t vanished; /* versions listed, and gone when read, ever */
+    uint64_t invalid;  /* validations that failed, ever */
+    char error[STORE_ERROR_MAX];
+};
+
+/* The options are copied. Before the first begin the caller sets op.done and op.context. */
+void chain_reader_init(struct chain_reader *reader, const struct chain_reader_options *options,
+                       struct random_stream random);
+void chain_reader_deinit(struct chain_reader *reader);
+/* Starts a read; none may be in progress. Allowed after every end, CHAIN_FAILED too. */
+MUST_USE struct chain_effect chain_reader_begin(struct chain_reader *reader, int64_t now_ns);
+/* The op was answered; its result is consumed. */
+MUST_USE struct chain_effect chain_reader_answer(struct chain_reader *reader, int64_t now_ns);
+/* The sleep is over. */
+MUST_USE struct chain_effect chain_reader_wake(struct chain_reader *reader, int64_t now_ns);
+
+#endif
