@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "backend/s3_private.h"
+#include "core/xxh3.h"
 
 #define HASH_INLINE_MAX ((uint64_t)1 << 20)
 #define OFFSET_MAX ((uint64_t)1 << 62) /* beyond any object, and within what servers can read */

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "backend/s3_private.h"
+#include "core/xxh3.h"
 
 struct attempt {
     struct s3_call *call;

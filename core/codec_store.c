@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
 #include "core/manifest.h"
 #include "core/name.h"
-#include "core/tgb.h"
+#include "core/tgb_payload.h"
+#include "core/xxh3.h"
 
 struct codec_store {
     struct store store;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <xxhash.h>
 
 #include "backend/sigv4.h"
+#include "core/xxh3.h"
 #include "experiments/bench_s3.h"
 
 #define PEER_BUCKET "bench"

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
-#include "core/tgb.h"
+#include "core/tgb_payload.h"
+#include "core/xxh3.h"
 
 #define SLOTS 8
 #define RANGE_BYTES (UINT64_C(1) << 20)

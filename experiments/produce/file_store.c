@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
 #include "core/name.h"
+#include "core/xxh3.h"
 
 struct file_store {
     struct store store;

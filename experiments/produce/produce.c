@@ -5,9 +5,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
 #include "core/driver.h"
+#include "core/xxh3.h"
 #include "experiments/produce/file_store.h"
 
 struct produce {
