@@ -29,35 +29,72 @@ static void take_floor(struct inspection *inspection, struct floor floor)
     inspection->floor_listed = true;
 }
 
+static void take_unknown(struct inspection *inspection, const char *key)
+{
+    if (inspection->unknown_count < INSPECT_UNKNOWN_MAX)
+        snprintf(inspection->unknown[inspection->unknown_count], STORE_KEY_MAX, "%s", key);
+    inspection->unknown_count++;
+}
+
 static void take_key(struct inspection *inspection, const char *key, uint64_t bytes)
 {
     uint64_t version;
+    uint64_t intent;
     struct floor floor;
     struct tgb_name tgb;
+    struct watermark_name watermark;
     if (name_parse_version(key, &version) && version > 0) {
         (void)inspection_add_version(inspection, version, bytes);
     } else if (name_parse_floor(key, &floor)) {
         take_floor(inspection, floor);
     } else if (name_parse_tgb(key, &tgb)) {
         inspection_add_tgb(inspection, &tgb, bytes);
-    } else if (starts_with(key, "run/") || starts_with(key, "intent/") ||
-               starts_with(key, "watermark/")) {
-        inspection->other_count++;
+    } else if (name_parse_intent(key, &intent)) {
+        inspection->intent = intent > inspection->intent ? intent : inspection->intent;
+    } else if (name_parse_watermark(key, &watermark)) {
+        return; /* taken by take_consumers */
+    } else if (starts_with(key, "run/")) {
         if (strcmp(key, LIVE_REMOVING_KEY) == 0)
             inspection_problem(inspection, 0, 0,
                                "the removal of this run was begun, and did not end: lakestream "
                                "remove goes on with it");
     } else {
-        if (inspection->unknown_count < INSPECT_UNKNOWN_MAX)
-            snprintf(inspection->unknown[inspection->unknown_count], STORE_KEY_MAX, "%s", key);
-        inspection->unknown_count++;
+        take_unknown(inspection, key);
     }
+}
+
+/* What a listing is told to; takes the keys of one page. */
+struct listing {
+    struct inspection *inspection;
+    struct watermark_scan scan;
+    bool scanning; /* the floor is known, and the consumers follow */
+};
+
+/* In a listing of all they come behind the floor that they are judged by. */
+static void take_consumers(struct listing *listing, const char *key)
+{
+    struct watermark finished;
+    if (!starts_with(key, NAME_WATERMARK_PREFIX))
+        return;
+    if (!listing->scanning)
+        watermark_scan_init(&listing->scan, listing->inspection->floor.step);
+    listing->scanning = true;
+    if (watermark_scan_add(&listing->scan, key, &finished))
+        inspection_add_consumer(listing->inspection, &finished);
+}
+
+static void end_consumers(struct listing *listing)
+{
+    struct watermark finished;
+    if (listing->scanning && watermark_scan_end(&listing->scan, &finished))
+        inspection_add_consumer(listing->inspection, &finished);
 }
 
 /* Lists all pages behind op->after; false with `error` filled. */
 static bool list_pages(struct live_session *session, struct store_op *op,
                        struct inspection *inspection, char error[STORE_ERROR_MAX])
 {
+    struct listing listing = {.inspection = inspection};
     for (;;) {
         op->verb = STORE_LIST;
         op->list_keys_max = STORE_LIST_KEYS_MAX;
@@ -67,10 +104,14 @@ static bool list_pages(struct live_session *session, struct store_op *op,
             return false;
         }
         const struct list_page *page = &op->page;
-        for (size_t i = 0; i < page->count; i++)
+        for (size_t i = 0; i < page->count; i++) {
             take_key(inspection, list_page_key(page, i), page->object_bytes[i]);
-        if (!page->truncated || page->count == 0)
+            take_consumers(&listing, list_page_key(page, i));
+        }
+        if (!page->truncated || page->count == 0) {
+            end_consumers(&listing);
             return true;
+        }
         const char *last = list_page_key(page, page->count - 1);
         if (strcmp(last, op->after) <= 0) {
             snprintf(error, STORE_ERROR_MAX, "a listing goes round in circles: it repeats %.100s",
@@ -243,6 +284,20 @@ static void probe_next(struct live_session *session, struct inspection *inspecti
 
 /* ---- TGBs ---- */
 
+/* Above its producer's state in the newest version that was read. */
+static bool may_be_committed(const struct inspection *inspection, const struct tgb_name *name)
+{
+    for (size_t i = 0; i < inspection->stream_count; i++) {
+        const struct inspect_stream *stream = &inspection->streams[i];
+        if (stream->producer != name->producer)
+            continue;
+        bool same = name->epoch == stream->epoch && memcmp(&name->incarnation, &stream->incarnation,
+                                                           sizeof(name->incarnation)) == 0;
+        return name->epoch > stream->epoch || (same && name->sequence > stream->sequence);
+    }
+    return true;
+}
+
 static void match_tgbs(struct inspection *inspection)
 {
     uint64_t live_step = inspection->first_step > inspection->floor.step ? inspection->first_step
@@ -266,10 +321,15 @@ static void match_tgbs(struct inspection *inspection)
                                step, key, tgb->bytes, entry->tgb_bytes);
     }
     for (size_t i = 0; i < inspection->tgb_count; i++) {
-        if (inspection->tgbs[i].named)
+        const struct inspect_tgb *tgb = &inspection->tgbs[i];
+        if (tgb->named)
             continue;
         inspection->orphans++;
-        inspection->orphan_bytes += inspection->tgbs[i].bytes;
+        inspection->orphan_bytes += tgb->bytes;
+        if (!may_be_committed(inspection, &tgb->name))
+            continue;
+        inspection->undecided++;
+        inspection->undecided_bytes += tgb->bytes;
     }
 }
 

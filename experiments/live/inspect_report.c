@@ -88,6 +88,9 @@ static void print_chain(const struct inspection *inspection, FILE *stream)
                 " version%s below it still there.\n",
                 inspection->floor.version, inspection->floor.step, inspection->versions_below,
                 plural(inspection->versions_below));
+    if (inspection->intent > 0)
+        fprintf(stream, "Intent: reclaimers may give up the steps below %" PRIu64 ".\n",
+                inspection->intent);
     fprintf(stream, "Data: %" PRIu64 " batch%s (%.1f MB) of %zu producer%s.\n", batches,
             batches == 1 ? "" : "es", (double)bytes / 1e6, inspection->stream_count,
             plural(inspection->stream_count));
@@ -98,9 +101,11 @@ static void print_tgbs(const struct inspection *inspection,
 {
     fprintf(stream,
             "TGBs: %zu (%.1f MB), of which %" PRIu64
-            " (%.1f MB) are in no version: uploaded and not committed, which is normal.\n",
-            inspection->tgb_count, (double)inspection->tgb_bytes / 1e6, inspection->orphans,
-            (double)inspection->orphan_bytes / 1e6);
+            " (%.1f MB) are in no version yet, which is normal, and %" PRIu64
+            " (%.1f MB) in none any more, or never will be: gc deletes those.\n",
+            inspection->tgb_count, (double)inspection->tgb_bytes / 1e6, inspection->undecided,
+            (double)inspection->undecided_bytes / 1e6, inspection->orphans - inspection->undecided,
+            (double)(inspection->orphan_bytes - inspection->undecided_bytes) / 1e6);
     if (options->deep)
         fprintf(stream, "Payload: %" PRIu64 " TGBs (%.1f MB) read whole and right.\n",
                 inspection->checked, (double)inspection->checked_bytes / 1e6);
@@ -133,6 +138,13 @@ static void print_problems(const struct inspection *inspection, FILE *stream)
                 inspection->problem_count > PROBLEMS_SHOWN ? " (--json shows them)" : "");
 }
 
+static const char *state_name(enum watermark_state state)
+{
+    static const char *const names[] = {
+        [WATERMARK_NONE] = "none yet", [WATERMARK_HELD] = "holds", [WATERMARK_RETIRED] = "retired"};
+    return names[state];
+}
+
 static void add_columns(struct table *table, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -158,6 +170,27 @@ static void print_streams(const struct inspection *inspection, FILE *stream)
         table_add_integer(table, (int64_t)row->offset);
         table_add_integer(table, (int64_t)row->gaps);
         table_add_integer(table, (int64_t)row->duplicates);
+    }
+    fprintf(stream, "\n");
+    table_print(table, TABLE_ALIGNED, stream);
+    table_close(table);
+}
+
+static void print_consumers(const struct inspection *inspection, FILE *stream)
+{
+    static const char *const names[] = {"consumer", "watermark", "step", "number", "highest"};
+    struct table *table = table_open();
+    add_columns(table, names, sizeof(names) / sizeof(names[0]));
+    for (size_t i = 0; i < inspection->consumer_count; i++) {
+        const struct watermark *row = &inspection->consumers[i];
+        table_add_integer(table, row->consumer);
+        table_add_text(table, state_name(row->state));
+        if (row->state == WATERMARK_HELD)
+            table_add_integer(table, (int64_t)row->step);
+        else
+            table_add_missing(table);
+        table_add_integer(table, (int64_t)row->counted);
+        table_add_integer(table, (int64_t)row->highest);
     }
     fprintf(stream, "\n");
     table_print(table, TABLE_ALIGNED, stream);
@@ -217,6 +250,8 @@ void inspect_report_print(const struct inspection *inspection,
     print_problems(inspection, stream);
     if (inspection->stream_count > 0)
         print_streams(inspection, stream);
+    if (inspection->consumer_count > 0)
+        print_consumers(inspection, stream);
     if (inspection->version_count > 0)
         print_versions(inspection, options, stream);
 }
@@ -258,6 +293,23 @@ static json_t *json_streams(const struct inspection *inspection)
     return rows;
 }
 
+static json_t *json_consumers(const struct inspection *inspection)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < inspection->consumer_count; i++) {
+        const struct watermark *consumer = &inspection->consumers[i];
+        json_t *row = json_object();
+        json_object_set_new(row, "consumer", json_integer(consumer->consumer));
+        json_object_set_new(row, "watermark", json_string(state_name(consumer->state)));
+        if (consumer->state == WATERMARK_HELD)
+            json_object_set_new(row, "step", json_count(consumer->step));
+        json_object_set_new(row, "number", json_count(consumer->counted));
+        json_object_set_new(row, "highest", json_count(consumer->highest));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
 static json_t *json_versions(const struct inspection *inspection, size_t first)
 {
     json_t *rows = json_array();
@@ -289,6 +341,8 @@ static json_t *json_tgbs(const struct inspection *inspection,
     json_object_set_new(tgbs, "bytes", json_count(inspection->tgb_bytes));
     json_object_set_new(tgbs, "orphans", json_count(inspection->orphans));
     json_object_set_new(tgbs, "orphan_bytes", json_count(inspection->orphan_bytes));
+    json_object_set_new(tgbs, "undecided", json_count(inspection->undecided));
+    json_object_set_new(tgbs, "undecided_bytes", json_count(inspection->undecided_bytes));
     if (options->deep) {
         json_object_set_new(tgbs, "verified", json_count(inspection->checked));
         json_object_set_new(tgbs, "verified_bytes", json_count(inspection->checked_bytes));
@@ -315,10 +369,12 @@ void inspect_report_json(const struct inspection *inspection,
                     inspection->marker != NULL ? inspection->marker : json_null());
     json_object_set_new(report, "floor_version", json_count(inspection->floor.version));
     json_object_set_new(report, "floor_step", json_count(inspection->floor.step));
+    json_object_set_new(report, "intent", json_count(inspection->intent));
     json_object_set_new(report, "version_count", json_count(inspection->version_count));
     json_object_set_new(report, "versions",
                         json_versions(inspection, first_shown(inspection, options)));
     json_object_set_new(report, "producers", json_streams(inspection));
+    json_object_set_new(report, "consumers", json_consumers(inspection));
     json_object_set_new(report, "tgbs", json_tgbs(inspection, options));
     json_object_set_new(report, "unknown_count", json_count(inspection->unknown_count));
     json_object_set_new(report, "problem_count", json_count(inspection->problem_total));

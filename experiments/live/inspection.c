@@ -23,6 +23,7 @@ void inspection_deinit(struct inspection *inspection)
     free(inspection->streams);
     free(inspection->entries);
     free(inspection->tgbs);
+    free(inspection->consumers);
     free(inspection->problems);
 }
 
@@ -73,6 +74,13 @@ void inspection_add_tgb(struct inspection *inspection, const struct tgb_name *na
                             sizeof(*inspection->tgbs));
     inspection->tgbs[inspection->tgb_count++] = (struct inspect_tgb){.name = *name, .bytes = bytes};
     inspection->tgb_bytes += bytes;
+}
+
+void inspection_add_consumer(struct inspection *inspection, const struct watermark *consumer)
+{
+    inspection->consumers = grow(inspection->consumers, inspection->consumer_count,
+                                 &inspection->consumer_capacity, sizeof(*inspection->consumers));
+    inspection->consumers[inspection->consumer_count++] = *consumer;
 }
 
 void inspection_add_entry(struct inspection *inspection, const struct manifest_entry *entry)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "core/manifest.h"
+#include "core/watermark.h"
 
 #define INSPECT_PROBLEMS_MAX 1000 /* kept; all are counted */
 #define INSPECT_UNKNOWN_MAX 8     /* names kept */
@@ -79,12 +80,18 @@ struct inspection {
     size_t tgb_capacity;
     struct inspect_tgb *tgbs; /* sorted by inspection_sort_tgbs once all are listed */
     uint64_t tgb_bytes;
-    uint64_t orphans;
+    uint64_t orphans; /* named by no entry that was read */
     uint64_t orphan_bytes;
+    uint64_t undecided; /* of the orphans: above their producer's state, so they may be committed */
+    uint64_t undecided_bytes;
     uint64_t checked; /* TGBs that were read whole and are right */
     uint64_t checked_bytes;
 
-    uint64_t other_count; /* of run/, intent/, watermark/ */
+    uint64_t intent; /* the highest step that a reclaimer was about to give up; 0: none */
+    size_t consumer_count;
+    size_t consumer_capacity;
+    struct watermark *consumers; /* ascending */
+
     uint64_t unknown_count;
     char unknown[INSPECT_UNKNOWN_MAX][STORE_KEY_MAX];
 
@@ -110,6 +117,7 @@ void inspection_forgive(struct inspection *inspection, struct floor floor);
 struct inspect_version *inspection_add_version(struct inspection *inspection, uint64_t version,
                                                uint64_t bytes);
 void inspection_add_tgb(struct inspection *inspection, const struct tgb_name *name, uint64_t bytes);
+void inspection_add_consumer(struct inspection *inspection, const struct watermark *consumer);
 void inspection_add_entry(struct inspection *inspection, const struct manifest_entry *entry);
 /* Makes it if it is not there; valid until the next one is made. */
 struct inspect_stream *inspection_stream(struct inspection *inspection, uint32_t producer);

@@ -66,8 +66,11 @@ static bool is_of_group(const char *key)
 static bool is_ours(const char *key)
 {
     struct floor floor;
+    struct watermark_name watermark;
+    uint64_t intent;
     return strcmp(key, LIVE_MARKER_KEY) == 0 || strcmp(key, LIVE_REMOVING_KEY) == 0 ||
-           is_of_group(key) || name_parse_floor(key, &floor);
+           is_of_group(key) || name_parse_floor(key, &floor) || name_parse_intent(key, &intent) ||
+           name_parse_watermark(key, &watermark);
 }
 
 static void note_unknown(struct removal *removal, const char *key)
