@@ -200,6 +200,15 @@ struct object *object_table_add(struct object_table *table, const char *key, uin
     return object;
 }
 
+void object_table_fill(struct object_table *table, struct object *object, const struct body *body)
+{
+    uint64_t *bytes = &table->indexes[object->index].bytes;
+    *bytes -= object->body.bytes;
+    body_release(&object->body);
+    object->body = body_copy_range(body, 0, 0);
+    *bytes += object->body.bytes;
+}
+
 static void slot_clear(struct object_table *table, uint32_t hole)
 {
     for (uint32_t at = (hole + 1) & table->slot_mask; table->slots[at].id_plus_one != 0;
@@ -221,8 +230,20 @@ void object_table_remove(struct object_table *table, struct object *object)
     while (table->slots[at].id_plus_one != object->id + 1)
         at = (at + 1) & table->slot_mask;
     slot_clear(table, at);
+    table->indexes[object->index].bytes -= object->body.bytes;
     body_release(&object->body);
     object->removed = true;
     table->count--;
     object_index_remove(table, object);
+}
+
+struct object_stock object_table_stock(const struct object_table *table, const char *component)
+{
+    for (uint32_t i = 0; i < table->index_count; i++) {
+        const struct object_index *index = &table->indexes[i];
+        if (strcmp(index->component, component) == 0)
+            return (struct object_stock){.objects = index->count - index->removed,
+                                         .bytes = index->bytes};
+    }
+    return (struct object_stock){0};
 }

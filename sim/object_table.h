@@ -27,6 +27,11 @@ struct object { /* one cache line */
     bool removed;
 };
 
+struct object_stock {
+    uint64_t objects;
+    uint64_t bytes;
+};
+
 struct object_slot {
     uint32_t hash;
     uint32_t id_plus_one; /* 0: empty */
@@ -39,6 +44,7 @@ struct object_index {
     uint32_t count;
     uint32_t sorted; /* the first so many are in key order */
     uint32_t removed;
+    uint64_t bytes; /* of the bodies of its objects; kept by object_table_fill and remove */
     uint32_t capacity;
     uint32_t cursor; /* of the listing in progress */
     /* New objects and keys come from memory of the component's own, so that a listing reads on. */
@@ -78,7 +84,11 @@ void object_table_prefetch_slot(const struct object_table *table, uint64_t hash)
 void object_table_prefetch_object(const struct object_table *table, uint64_t hash);
 /* The key must be absent. The body is empty. */
 struct object *object_table_add(struct object_table *table, const char *key, uint64_t hash);
+/* Gives the object a copy of the body. */
+void object_table_fill(struct object_table *table, struct object *object, const struct body *body);
 void object_table_remove(struct object_table *table, struct object *object);
+/* Of the objects of one component, "tgb/" for example. */
+struct object_stock object_table_stock(const struct object_table *table, const char *component);
 /* Fills the page with up to `keys_max` keys that begin with `prefix` and are greater than `after`.
  */
 void object_table_list(struct object_table *table, const char *prefix, const char *after,

@@ -89,8 +89,7 @@ static enum store_outcome apply_put(struct object_table *objects, const struct s
         return STORE_EXISTS;
     if (object == NULL)
         object = object_table_add(objects, op->key, hash);
-    body_release(&object->body);
-    object->body = body_copy_range(&op->body, 0, 0);
+    object_table_fill(objects, object, &op->body);
     return STORE_OK;
 }
 
@@ -538,6 +537,11 @@ struct virtual_store_counters virtual_store_counters(const struct virtual_store 
 uint32_t virtual_store_objects(const struct virtual_store *store)
 {
     return store->objects.count;
+}
+
+struct object_stock virtual_store_stock(const struct virtual_store *store, const char *component)
+{
+    return object_table_stock(&store->objects, component);
 }
 
 void virtual_store_peek_many(const struct virtual_store *store,

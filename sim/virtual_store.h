@@ -30,6 +30,7 @@
 #include "sim/bandwidth.h"
 #include "sim/create_queue.h"
 #include "sim/latency.h"
+#include "sim/object_table.h"
 #include "sim/station.h"
 #include "sim/virtual_loop.h"
 
@@ -83,6 +84,8 @@ struct store *virtual_store_client(struct virtual_store *store, uint32_t actor);
 
 struct virtual_store_counters virtual_store_counters(const struct virtual_store *store);
 uint32_t virtual_store_objects(const struct virtual_store *store);
+/* What is stored below one first path component: "tgb/", "manifest/". */
+struct object_stock virtual_store_stock(const struct virtual_store *store, const char *component);
 /* The object's body as it is now, borrowed until the loop runs on; NULL if there is none. */
 const struct body *virtual_store_peek(const struct virtual_store *store, const char *key);
 /* The same for several keys at once, which hides the waits for memory. */

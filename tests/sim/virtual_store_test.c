@@ -123,6 +123,27 @@ static void put_overwrites_and_create_does_not(void)
     bench_close(&bench);
 }
 
+static void what_is_stored_is_counted_by_component(void)
+{
+    struct bench bench;
+    bench_open(&bench, plain_options());
+    CU_ASSERT_EQUAL(virtual_store_stock(bench.store, "tgb/").objects, 0);
+    bench.op.body = (struct body){.kind = BODY_LENGTH, .bytes = 1000};
+    CU_ASSERT_EQUAL(perform(&bench, STORE_PUT, "tgb/a"), STORE_OK);
+    CU_ASSERT_EQUAL(perform(&bench, STORE_PUT, "tgb/b"), STORE_OK);
+    CU_ASSERT_EQUAL(perform(&bench, STORE_PUT, "other"), STORE_OK);
+    bench.op.body.bytes = 300;
+    CU_ASSERT_EQUAL(perform(&bench, STORE_PUT, "tgb/b"), STORE_OK);
+    CU_ASSERT_EQUAL(virtual_store_stock(bench.store, "tgb/").objects, 2);
+    CU_ASSERT_EQUAL(virtual_store_stock(bench.store, "tgb/").bytes, 1300);
+    CU_ASSERT_EQUAL(virtual_store_stock(bench.store, "").bytes, 1000);
+    CU_ASSERT_EQUAL(perform(&bench, STORE_DELETE, "tgb/a"), STORE_OK);
+    CU_ASSERT_EQUAL(perform(&bench, STORE_DELETE, "tgb/a"), STORE_OK);
+    CU_ASSERT_EQUAL(virtual_store_stock(bench.store, "tgb/").objects, 1);
+    CU_ASSERT_EQUAL(virtual_store_stock(bench.store, "tgb/").bytes, 300);
+    bench_close(&bench);
+}
+
 static void ranges_are_cut(void)
 {
     struct bench bench;
@@ -430,6 +451,7 @@ static void a_create_waits_for_those_in_flight(void)
 const struct harness_test virtual_store_tests[] = {
     HARNESS_TEST(every_store_s_battery_passes),
     HARNESS_TEST(put_overwrites_and_create_does_not),
+    HARNESS_TEST(what_is_stored_is_counted_by_component),
     HARNESS_TEST(ranges_are_cut),
     HARNESS_TEST(references_and_lengths_come_back),
     HARNESS_TEST(operations_take_their_time),
