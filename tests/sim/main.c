@@ -8,6 +8,7 @@ extern const struct harness_test station_tests[];
 extern const struct harness_test virtual_loop_tests[];
 extern const struct harness_test virtual_store_tests[];
 extern const struct harness_test checkers_tests[];
+extern const struct harness_test reclaim_checker_tests[];
 extern const struct harness_test simulation_tests[];
 extern const struct harness_test fault_store_tests[];
 extern const struct harness_test meter_store_tests[];
@@ -17,13 +18,21 @@ extern const struct harness_test swarm_tests[];
 extern const struct harness_test contention_tests[];
 
 static const struct harness_suite suites[] = {
-    {"event_queue", event_queue_tests},   {"latency", latency_tests},
-    {"bandwidth", bandwidth_tests},       {"station", station_tests},
-    {"virtual_loop", virtual_loop_tests}, {"virtual_store", virtual_store_tests},
-    {"checkers", checkers_tests},         {"simulation", simulation_tests},
-    {"contention", contention_tests},     {"fault_store", fault_store_tests},
-    {"meter_store", meter_store_tests},   {"shape_store", shape_store_tests},
-    {"actor_loop", actor_loop_tests},     {"swarm", swarm_tests},
+    {"event_queue", event_queue_tests},
+    {"latency", latency_tests},
+    {"bandwidth", bandwidth_tests},
+    {"station", station_tests},
+    {"virtual_loop", virtual_loop_tests},
+    {"virtual_store", virtual_store_tests},
+    {"checkers", checkers_tests},
+    {"reclaim_checker", reclaim_checker_tests},
+    {"simulation", simulation_tests},
+    {"contention", contention_tests},
+    {"fault_store", fault_store_tests},
+    {"meter_store", meter_store_tests},
+    {"shape_store", shape_store_tests},
+    {"actor_loop", actor_loop_tests},
+    {"swarm", swarm_tests},
 };
 
 int main(int argc, char **argv)
