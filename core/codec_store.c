@@ -6,7 +6,7 @@
 
 #include "core/manifest.h"
 #include "core/name.h"
-#include "core/tgb.h"
+#include "core/tgb_payload.h"
 #include "core/xxh3.h"
 
 struct codec_store {

@@ -13,6 +13,7 @@
 #include "core/entry_block.h"
 #include "core/manifest.h"
 #include "core/state_table.h"
+#include "core/wire.h"
 #include "core/xxh3.h"
 
 #define LAYOUT_FULL 1
@@ -29,42 +30,10 @@ const char *manifest_error_text(enum manifest_error error)
     return texts[error];
 }
 
-static uint8_t *put32(uint8_t *out, uint32_t value)
-{
-    for (int i = 0; i < 4; i++)
-        out[i] = (uint8_t)(value >> (8 * i));
-    return out + 4;
-}
-
-static uint8_t *put64(uint8_t *out, uint64_t value)
-{
-    for (int i = 0; i < 8; i++)
-        out[i] = (uint8_t)(value >> (8 * i));
-    return out + 8;
-}
-
 static uint8_t *put_incarnation(uint8_t *out, const struct incarnation *incarnation)
 {
     memcpy(out, incarnation->bytes, INCARNATION_BYTES);
     return out + INCARNATION_BYTES;
-}
-
-static uint32_t take32(const uint8_t **in)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < 4; i++)
-        value |= (uint32_t)(*in)[i] << (8 * i);
-    *in += 4;
-    return value;
-}
-
-static uint64_t take64(const uint8_t **in)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++)
-        value |= (uint64_t)(*in)[i] << (8 * i);
-    *in += 8;
-    return value;
 }
 
 static struct incarnation take_incarnation(const uint8_t **in)
@@ -79,19 +48,19 @@ static uint8_t *encode_header(const struct manifest *manifest, uint8_t *out)
 {
     uint8_t *start = out;
     memcpy(out, magic, sizeof(magic));
-    out = put32(out + sizeof(magic), LAYOUT_FULL);
-    out = put32(out, manifest->entry_bytes);
-    out = put64(out, manifest->version);
-    out = put32(out, manifest->author.producer);
-    out = put32(out, manifest->author.epoch);
+    out = wire_put32(out + sizeof(magic), LAYOUT_FULL);
+    out = wire_put32(out, manifest->entry_bytes);
+    out = wire_put64(out, manifest->version);
+    out = wire_put32(out, manifest->author.producer);
+    out = wire_put32(out, manifest->author.epoch);
     out = put_incarnation(out, &manifest->author.incarnation);
-    out = put64(out, manifest->author.attempt);
-    out = put64(out, manifest->base_version);
-    out = put64(out, manifest->base_checksum);
-    out = put64(out, manifest->first_step);
-    out = put64(out, manifest_live_entries(manifest));
-    out = put32(out, manifest_state_count(manifest));
-    out = put32(out, 0);
+    out = wire_put64(out, manifest->author.attempt);
+    out = wire_put64(out, manifest->base_version);
+    out = wire_put64(out, manifest->base_checksum);
+    out = wire_put64(out, manifest->first_step);
+    out = wire_put64(out, manifest_live_entries(manifest));
+    out = wire_put32(out, manifest_state_count(manifest));
+    out = wire_put32(out, 0);
     assert(out - start == MANIFEST_HEADER_BYTES);
     return out;
 }
@@ -106,13 +75,13 @@ static void encode_entry(uint64_t step, const struct manifest_entry *entry, void
     (void)step;
     struct entry_cursor *cursor = context;
     uint8_t *out = put_incarnation(cursor->out, &entry->tgb.incarnation);
-    out = put32(out, entry->tgb.producer);
-    out = put32(out, entry->tgb.epoch);
-    out = put64(out, entry->tgb.bucket);
-    out = put64(out, entry->tgb.sequence);
-    out = put64(out, entry->tgb.end_offset);
-    out = put64(out, entry->tgb_bytes);
-    out = put64(out, entry->tgb_checksum);
+    out = wire_put32(out, entry->tgb.producer);
+    out = wire_put32(out, entry->tgb.epoch);
+    out = wire_put64(out, entry->tgb.bucket);
+    out = wire_put64(out, entry->tgb.sequence);
+    out = wire_put64(out, entry->tgb.end_offset);
+    out = wire_put64(out, entry->tgb_bytes);
+    out = wire_put64(out, entry->tgb_checksum);
     assert(out - cursor->out == MANIFEST_ENTRY_BYTES_MIN);
     memset(out, 0, cursor->entry_bytes - MANIFEST_ENTRY_BYTES_MIN);
     cursor->out += cursor->entry_bytes;
@@ -120,13 +89,13 @@ static void encode_entry(uint64_t step, const struct manifest_entry *entry, void
 
 static uint8_t *encode_state(const struct producer_state *state, uint8_t *out)
 {
-    out = put32(out, state->producer);
-    out = put32(out, state->epoch);
+    out = wire_put32(out, state->producer);
+    out = wire_put32(out, state->epoch);
     out = put_incarnation(out, &state->incarnation);
-    out = put64(out, state->next_offset);
-    out = put64(out, state->last_sequence);
-    out = put64(out, (uint64_t)state->last_commit_ns);
-    return put64(out, state->last_commit_version);
+    out = wire_put64(out, state->next_offset);
+    out = wire_put64(out, state->last_sequence);
+    out = wire_put64(out, (uint64_t)state->last_commit_ns);
+    return wire_put64(out, state->last_commit_version);
 }
 
 uint64_t manifest_encode(const struct manifest *manifest, uint8_t *bytes)
@@ -138,7 +107,7 @@ uint64_t manifest_encode(const struct manifest *manifest, uint8_t *bytes)
     for (uint32_t i = 0; i < manifest_state_count(manifest); i++)
         out = encode_state(manifest_state_at(manifest, i), out);
     uint64_t checksum = XXH3_64bits(bytes, (size_t)(out - bytes));
-    out = put64(out, checksum);
+    out = wire_put64(out, checksum);
     assert((uint64_t)(out - bytes) == manifest_encoded_bytes(manifest));
     return checksum;
 }
@@ -151,20 +120,20 @@ static enum manifest_error decode_header(const uint8_t *bytes, uint64_t size,
     if (memcmp(bytes, magic, sizeof(magic)) != 0)
         return MANIFEST_BAD_MAGIC;
     const uint8_t *in = bytes + sizeof(magic);
-    if (take32(&in) != LAYOUT_FULL)
+    if (wire_take32(&in) != LAYOUT_FULL)
         return MANIFEST_BAD_LAYOUT;
-    header->entry_bytes = take32(&in);
-    header->version = take64(&in);
-    header->author.producer = take32(&in);
-    header->author.epoch = take32(&in);
+    header->entry_bytes = wire_take32(&in);
+    header->version = wire_take64(&in);
+    header->author.producer = wire_take32(&in);
+    header->author.epoch = wire_take32(&in);
     header->author.incarnation = take_incarnation(&in);
-    header->author.attempt = take64(&in);
-    header->base_version = take64(&in);
-    header->base_checksum = take64(&in);
-    header->first_step = take64(&in);
-    uint64_t entries = take64(&in);
-    *states = take32(&in);
-    uint32_t zero = take32(&in);
+    header->author.attempt = wire_take64(&in);
+    header->base_version = wire_take64(&in);
+    header->base_checksum = wire_take64(&in);
+    header->first_step = wire_take64(&in);
+    uint64_t entries = wire_take64(&in);
+    *states = wire_take32(&in);
+    uint32_t zero = wire_take32(&in);
     if (header->entry_bytes < MANIFEST_ENTRY_BYTES_MIN ||
         header->entry_bytes > MANIFEST_ENTRY_BYTES_MAX || header->version == 0 ||
         header->version > MANIFEST_COUNT_MAX || header->base_version != header->version - 1 ||
@@ -191,13 +160,13 @@ static bool all_zero(const uint8_t *bytes, size_t count)
 static bool decode_entry(const uint8_t *in, uint32_t entry_bytes, struct manifest_entry *entry)
 {
     entry->tgb.incarnation = take_incarnation(&in);
-    entry->tgb.producer = take32(&in);
-    entry->tgb.epoch = take32(&in);
-    entry->tgb.bucket = take64(&in);
-    entry->tgb.sequence = take64(&in);
-    entry->tgb.end_offset = take64(&in);
-    entry->tgb_bytes = take64(&in);
-    entry->tgb_checksum = take64(&in);
+    entry->tgb.producer = wire_take32(&in);
+    entry->tgb.epoch = wire_take32(&in);
+    entry->tgb.bucket = wire_take64(&in);
+    entry->tgb.sequence = wire_take64(&in);
+    entry->tgb.end_offset = wire_take64(&in);
+    entry->tgb_bytes = wire_take64(&in);
+    entry->tgb_checksum = wire_take64(&in);
     return entry->tgb.bucket <= (uint64_t)INT64_MAX / TGB_BUCKET_NS && entry->tgb.sequence > 0 &&
            entry->tgb.sequence <= MANIFEST_COUNT_MAX && entry->tgb.epoch > 0 &&
            entry->tgb.epoch <= MANIFEST_EPOCH_MAX && entry->tgb.end_offset <= MANIFEST_COUNT_MAX &&
@@ -210,13 +179,13 @@ static bool decode_states(const uint8_t *in, uint32_t count, const struct manife
 {
     for (uint32_t i = 0; i < count; i++) {
         struct producer_state *state = &states[i];
-        state->producer = take32(&in);
-        state->epoch = take32(&in);
+        state->producer = wire_take32(&in);
+        state->epoch = wire_take32(&in);
         state->incarnation = take_incarnation(&in);
-        state->next_offset = take64(&in);
-        state->last_sequence = take64(&in);
-        uint64_t last_commit_ns = take64(&in);
-        state->last_commit_version = take64(&in);
+        state->next_offset = wire_take64(&in);
+        state->last_sequence = wire_take64(&in);
+        uint64_t last_commit_ns = wire_take64(&in);
+        state->last_commit_version = wire_take64(&in);
         if (last_commit_ns > INT64_MAX || state->last_commit_version > header->version ||
             state->last_commit_version == 0 || state->epoch == 0 ||
             state->epoch > MANIFEST_EPOCH_MAX || state->next_offset > MANIFEST_COUNT_MAX ||
@@ -272,7 +241,7 @@ enum manifest_error manifest_decode(const uint8_t *bytes, uint64_t size, struct 
     if (error != MANIFEST_OK)
         return error;
     const uint8_t *trailer = bytes + size - MANIFEST_TRAILER_BYTES;
-    header.checksum = take64(&trailer);
+    header.checksum = wire_take64(&trailer);
     if (XXH3_64bits(bytes, size - MANIFEST_TRAILER_BYTES) != header.checksum)
         return MANIFEST_BAD_CHECKSUM;
     if (!decode_body(bytes + MANIFEST_HEADER_BYTES, &header, states)) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/tgb.h"
+#include "core/tgb_payload.h"
 #include "core/xxh3.h"
 
 #define SLOTS 8

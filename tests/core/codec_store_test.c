@@ -6,7 +6,7 @@
 #include <xxhash.h>
 
 #include "core/name.h"
-#include "core/tgb.h"
+#include "core/tgb_payload.h"
 #include "tests/core/chains.h"
 #include "tests/core/scripted_store.h"
 #include "tests/harness.h"

@@ -9,7 +9,10 @@ extern const struct harness_test manifest_tests[];
 extern const struct harness_test manifest_codec_tests[];
 extern const struct harness_test codec_store_tests[];
 extern const struct harness_test store_tests[];
+extern const struct harness_test tgb_object_tests[];
 extern const struct harness_test tgb_payload_tests[];
+extern const struct harness_test tgb_scan_tests[];
+extern const struct harness_test tgb_tests[];
 extern const struct harness_test estimator_tests[];
 extern const struct harness_test policy_tests[];
 extern const struct harness_test commit_tests[];
@@ -30,7 +33,10 @@ static const struct harness_suite suites[] = {
     {"manifest_codec", manifest_codec_tests},
     {"codec_store", codec_store_tests},
     {"store", store_tests},
+    {"tgb", tgb_tests},
+    {"tgb_object", tgb_object_tests},
     {"tgb_payload", tgb_payload_tests},
+    {"tgb_scan", tgb_scan_tests},
     {"estimator", estimator_tests},
     {"policy", policy_tests},
     {"commit", commit_tests},

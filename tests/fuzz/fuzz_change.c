@@ -7,7 +7,7 @@
 
 #include "core/manifest.h"
 #include "core/name.h"
-#include "core/tgb.h"
+#include "core/tgb_payload.h"
 #include "tests/fuzz/fuzz_store.h"
 
 #define PRODUCERS 4
