@@ -6,20 +6,23 @@ void watermark_scan_init(struct watermark_scan *scan, uint64_t floor_step)
     *scan = (struct watermark_scan){.floor_step = floor_step};
 }
 
-/* The number in progress is complete: later numbers outrank it. */
+static void settle(struct watermark_scan *scan, enum watermark_state state, uint64_t step)
+{
+    scan->current.state = state;
+    scan->current.step = step;
+    scan->current.counted = state == WATERMARK_NONE ? 0 : scan->number;
+}
+
+/* The number in progress is complete. It outranks those before it, unless its value is too low. */
 static void end_number(struct watermark_scan *scan)
 {
-    struct watermark *current = &scan->current;
-    if (scan->number_retired) {
-        current->state = WATERMARK_RETIRED;
-        current->step = 0;
-        current->counted = scan->number;
-    } else if (scan->number_valued && scan->number_step >= scan->floor_step) {
-        current->state = WATERMARK_HELD;
-        current->step = scan->number_step;
-        current->counted = scan->number;
-    }
-    current->highest = scan->number;
+    if (scan->number_retired)
+        settle(scan, WATERMARK_RETIRED, 0);
+    else if (!scan->number_valued)
+        settle(scan, WATERMARK_NONE, 0);
+    else if (scan->number_step >= scan->floor_step)
+        settle(scan, WATERMARK_HELD, scan->number_step);
+    scan->current.highest = scan->number;
 }
 
 static void begin_number(struct watermark_scan *scan, uint64_t number)

@@ -6,8 +6,10 @@
  *                                                                number's value
  *   watermark/<consumer>/<number>-retired                        empty: the number has ended
  *
- * A consumer's watermark is the value of its highest number; a number without a value, or with one
- * below the floor's step, leaves it to the next lower number. The rules are ours
+ * A consumer's watermark is the value of its highest number; one below the floor's step, which
+ * nobody kept, leaves it to the next lower number. A number without a value says nothing, and so
+ * does the consumer then: either it has just been taken, or its value was replaced while the
+ * listing went on, which shows neither the new one nor the old. The rules are ours
  * (docs/data_plane.md). */
 #ifndef CORE_WATERMARK_H
 #define CORE_WATERMARK_H
@@ -17,7 +19,7 @@
 #include "core/name.h"
 
 enum watermark_state {
-    WATERMARK_NONE,    /* numbers, but none that counts */
+    WATERMARK_NONE,    /* numbers, but none that says what is needed: assume everything */
     WATERMARK_HELD,    /* `step` and everything after it are needed */
     WATERMARK_RETIRED, /* ended: holds nothing */
 };
