@@ -1,8 +1,20 @@
-/* entry_block.c - shared, immutable lists of entries. Ours. */
+/* entry_block.c - shared, immutable lists of entries. Ours; the jumps are Myers', see
+ * entry_block.h. */
 #include "core/entry_block.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Where a block on `previous` jumps to. Two jumps of one length in a row become one over both, so
+ * that lengths are those of the skew binary numbers. */
+static const struct entry_block *jump_of(const struct entry_block *previous)
+{
+    if (previous == NULL || previous->jump == NULL || previous->jump->jump == NULL)
+        return previous;
+    uint64_t last = previous->depth - previous->jump->depth;
+    uint64_t before = previous->jump->depth - previous->jump->jump->depth;
+    return last == before ? previous->jump->jump : previous;
+}
 
 struct entry_block *entry_block_make(struct entry_block *previous, uint64_t first_step,
                                      size_t count)
@@ -14,7 +26,9 @@ struct entry_block *entry_block_make(struct entry_block *previous, uint64_t firs
     block->count = (uint32_t)count;
     block->first_step = first_step;
     block->retained = count + (previous != NULL ? previous->retained : 0);
+    block->depth = previous != NULL ? previous->depth + 1 : 0;
     block->previous = previous;
+    block->jump = jump_of(previous);
     assert(!previous || previous->first_step + previous->count == first_step);
     return block;
 }
@@ -34,6 +48,18 @@ void entry_block_release(struct entry_block *block)
         free(block);
         block = previous;
     }
+}
+
+const struct entry_block *entry_block_find(const struct entry_block *block, uint64_t step)
+{
+    assert(block != NULL);
+    assert(step < block->first_step + block->count);
+    while (block->first_step > step) {
+        const struct entry_block *jump = block->jump;
+        assert(jump != NULL);
+        block = jump->first_step + jump->count > step ? jump : block->previous;
+    }
+    return block;
 }
 
 struct entry_block *entry_block_compact(const struct entry_block *block, uint64_t first_step,
@@ -65,11 +91,9 @@ void entry_block_visit(const struct entry_block *block, uint64_t first_step, man
     for (size_t i = blocks; i > 0; i--, block = block->previous)
         order[i - 1] = block;
     for (size_t i = 0; i < blocks; i++) {
-        for (uint32_t j = 0; j < order[i]->count; j++) {
-            uint64_t step = order[i]->first_step + j;
-            if (step >= first_step)
-                visit(step, &order[i]->entries[j], context);
-        }
+        uint64_t base = order[i]->first_step;
+        for (uint64_t j = first_step > base ? first_step - base : 0; j < order[i]->count; j++)
+            visit(base + j, &order[i]->entries[j], context);
     }
     free(order);
 }

@@ -109,6 +109,14 @@ uint32_t manifest_active_producers(const struct manifest *manifest, uint64_t ver
     return active;
 }
 
+const struct manifest_entry *manifest_entry_find(const struct manifest *manifest, uint64_t step)
+{
+    if (step < manifest->first_step || step >= manifest->next_step)
+        return NULL;
+    const struct entry_block *block = entry_block_find(manifest->entries, step);
+    return &block->entries[step - block->first_step];
+}
+
 void manifest_visit_entries(const struct manifest *manifest, uint64_t first_step,
                             manifest_visit visit, void *context)
 {

@@ -102,6 +102,10 @@ const struct producer_state *manifest_state_find(const struct manifest *manifest
 /* Producers whose last commit is one of the newest `versions` versions. */
 uint32_t manifest_active_producers(const struct manifest *manifest, uint64_t versions);
 
+/* The entry of a live step, NULL if `step` is not one; O(log blocks), at most O(log entries). It
+ * lives as long as the manifest. */
+const struct manifest_entry *manifest_entry_find(const struct manifest *manifest, uint64_t step);
+
 /* Calls `visit` for the live entries from `first_step` on, in step order. */
 typedef void (*manifest_visit)(uint64_t step, const struct manifest_entry *entry, void *context);
 void manifest_visit_entries(const struct manifest *manifest, uint64_t first_step,

@@ -5,6 +5,7 @@ extern const struct harness_test name_tests[];
 extern const struct harness_test random_tests[];
 extern const struct harness_test batch_queue_tests[];
 extern const struct harness_test state_table_tests[];
+extern const struct harness_test entry_block_tests[];
 extern const struct harness_test manifest_tests[];
 extern const struct harness_test manifest_codec_tests[];
 extern const struct harness_test codec_store_tests[];
@@ -29,6 +30,7 @@ static const struct harness_suite suites[] = {
     {"random", random_tests},
     {"batch_queue", batch_queue_tests},
     {"state_table", state_table_tests},
+    {"entry_block", entry_block_tests},
     {"manifest", manifest_tests},
     {"manifest_codec", manifest_codec_tests},
     {"codec_store", codec_store_tests},

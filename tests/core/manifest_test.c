@@ -169,6 +169,51 @@ static void visit_starts_anywhere_and_goes_in_order(void)
     manifest_release(m);
 }
 
+struct lookup {
+    const struct manifest *manifest;
+    uint32_t wrong;
+};
+
+static void look_up(uint64_t step, const struct manifest_entry *entry, void *context)
+{
+    struct lookup *lookup = context;
+    lookup->wrong += manifest_entry_find(lookup->manifest, step) != entry;
+}
+
+/* On random chains: batches of all sizes, forks, trims, compactions, decoded ones. */
+static void every_live_step_is_found_and_no_other(void)
+{
+    struct random_stream stream = random_stream_make(8, 1);
+    struct manifest *m = manifest_genesis(ENTRY_BYTES);
+    struct lookup lookup = {0};
+    for (int i = 0; i < 600; i++) {
+        uint64_t live = manifest_live_entries(m);
+        uint64_t trim = random_next(&stream) % 8 == 0 ? random_next(&stream) % (live + 1) : 0;
+        struct manifest *fork = chain_append(m, &stream, 4, 3, 0);
+        m = appended(m, &stream, random_next(&stream) % 30, m->first_step + trim);
+        lookup.manifest = fork;
+        manifest_visit_entries(fork, 0, look_up, &lookup);
+        lookup.manifest = m;
+        manifest_visit_entries(m, 0, look_up, &lookup);
+        lookup.wrong += manifest_entry_find(m, m->first_step - 1) != NULL;
+        lookup.wrong += manifest_entry_find(m, m->next_step) != NULL;
+        lookup.wrong += manifest_entry_find(m, UINT64_MAX) != NULL;
+        manifest_release(fork);
+    }
+    CU_ASSERT_EQUAL(lookup.wrong, 0);
+    uint64_t bytes = manifest_encoded_bytes(m);
+    uint8_t *encoded = malloc(bytes);
+    manifest_encode(m, encoded);
+    struct manifest *decoded = NULL;
+    CU_ASSERT_EQUAL_FATAL(manifest_decode(encoded, bytes, &decoded), MANIFEST_OK);
+    lookup.manifest = decoded;
+    manifest_visit_entries(decoded, 0, look_up, &lookup);
+    CU_ASSERT_EQUAL(lookup.wrong, 0);
+    free(encoded);
+    manifest_release(decoded);
+    manifest_release(m);
+}
+
 static void active_means_within_the_newest_versions(void)
 {
     struct manifest *m = manifest_genesis(ENTRY_BYTES);
@@ -207,6 +252,7 @@ const struct harness_test manifest_tests[] = {
     HARNESS_TEST(dead_entries_are_dropped_in_time),
     HARNESS_TEST(compaction_keeps_every_entry),
     HARNESS_TEST(visit_starts_anywhere_and_goes_in_order),
+    HARNESS_TEST(every_live_step_is_found_and_no_other),
     HARNESS_TEST(active_means_within_the_newest_versions),
     HARNESS_TEST(long_chain_is_freed_without_deep_recursion),
     {0},
