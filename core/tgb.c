@@ -2,10 +2,11 @@
 #include "core/tgb.h"
 
 #include <string.h>
-#include <xxhash.h>
+
 #include <zstd.h>
 
 #include "core/wire.h"
+#include "core/xxh3.h"
 
 #define SLICE_MAGIC UINT32_C(0x53534b4c)                /* "LKSS" */
 #define SLICE_SEALED_BYTES (TGB_SLICE_HEADER_BYTES - 8) /* what the checksum's seed covers */

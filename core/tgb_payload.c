@@ -1,10 +1,9 @@
 /* tgb_payload.c - synthetic payloads: a counter-based stream of 64-bit words, little endian. */
 #include "core/tgb_payload.h"
 
-#include <xxhash.h>
-
 #include "core/random.h"
 #include "core/wire.h"
+#include "core/xxh3.h"
 
 #define CHUNK_BYTES 4096
 

@@ -1,9 +1,10 @@
 /* tgb_scan.c - verifies sliced TGBs in one pass. Ours. */
 #include "core/tgb_scan.h"
+#include "core/xxh3.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
+
 #include <zstd.h>
 
 #define WINDOW_LOG_MAX 23 /* 8 MiB: what a frame may make the reader allocate */
