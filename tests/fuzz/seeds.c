@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "core/manifest.h"
+#include "core/tgb_object.h"
 #include "experiments/config/options.h"
 #include "experiments/live/live_wire.h"
 #include "experiments/trials/recorder.h"
@@ -78,6 +79,35 @@ static void write_names(void)
     name_version(key, UINT64_MAX);
     write_text("name", "edge", key);
     write_text("name", "other", "run/format");
+}
+
+/* Two bytes that say mesh and pieces, then a TGB: plain, compressed, and another mesh's. */
+static void write_tgbs(void)
+{
+    static uint8_t seed[2 + 1200];
+    static uint8_t raw_bytes[400];
+    for (unsigned i = 0; i < 6; i++) {
+        uint8_t sides = (uint8_t)(5 * (i % 3));
+        struct tgb_object object = {
+            .mesh = {.data = 1 + sides % 4, .context = 1 + sides / 4},
+            .name = {.sequence = 7, .producer = 3, .epoch = 2},
+            .bytes = seed + 2,
+        };
+        uint32_t slices = tgb_mesh_slices(object.mesh);
+        enum tgb_error error = tgb_layout_make(sizeof(seed) - 2, slices, &object.layout);
+        assert(error == TGB_OK);
+        tgb_object_fill(&object);
+        for (uint32_t j = 0; i >= 3 && j < slices; j += 2) {
+            memset(raw_bytes, (int)j, sizeof(raw_bytes) - i);
+            struct tgb_raw raw = {raw_bytes, sizeof(raw_bytes), 3};
+            error = tgb_object_compress_slice(&object, j, &raw);
+            assert(error == TGB_OK);
+        }
+        tgb_object_seal(&object);
+        seed[0] = i == 2 ? 1 : sides;
+        seed[1] = (uint8_t)(40 * i);
+        write_numbered("tgb", i, seed, sizeof(seed));
+    }
 }
 
 /* Scripts for a fuzz store: mostly a store that behaves, with more and more that does not. */
@@ -264,6 +294,7 @@ int main(int argc, char **argv)
     (void)mkdir(folder, 0777);
     write_manifests();
     write_names();
+    write_tgbs();
     write_scripts("commit");
     write_scripts("inspect");
     write_configs();

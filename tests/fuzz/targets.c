@@ -6,6 +6,7 @@
 #define TARGETS(X)                                                                                 \
     X(manifest, "decoding a manifest, under a valid checksum too")                                 \
     X(name, "parsing the names of objects, and making files of them")                              \
+    X(tgb, "reading a sliced TGB, whole and by slices, under valid checksums too")                 \
     X(commit, "a producer on a store that answers anything")                                       \
     X(yaml, "reading YAML")                                                                        \
     X(experiment, "loading an experiment with --set")                                              \
