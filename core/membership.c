@@ -1,0 +1,517 @@
+/* membership.c - see membership.h. The paper has watermarks tied to checkpoints; numbers, the
+ * check of the intent and the order of all writes are ours (docs/data_plane.md). */
+#include "core/membership.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/backoff.h"
+
+void membership_init(struct membership *membership, const struct membership_options *options,
+                     const struct checkpoint_set *durable, struct random_stream random)
+{
+    assert(durable->count <= CHECKPOINTS_MAX);
+    *membership = (struct membership){
+        .options = *options, .random = random, .checkpoints = *durable, .found = *durable};
+    store_op_init(&membership->op);
+}
+
+void membership_deinit(struct membership *membership)
+{
+    store_op_deinit(&membership->op);
+}
+
+/* ---- effects ---- */
+
+static struct membership_effect end(struct membership *membership, enum membership_effect_kind kind)
+{
+    membership->phase = MEMBERSHIP_IDLE;
+    return (struct membership_effect){.kind = kind};
+}
+
+static struct membership_effect fail(struct membership *membership, const char *text)
+{
+    snprintf(membership->error, sizeof(membership->error), "%s", text);
+    return end(membership, MEMBERSHIP_FAILED);
+}
+
+static struct membership_effect submit(struct membership *membership, enum membership_phase phase)
+{
+    membership->phase = phase;
+    return (struct membership_effect){.kind = MEMBERSHIP_SUBMIT};
+}
+
+static void prepare(struct membership *membership, enum store_verb verb)
+{
+    struct store_op *op = &membership->op;
+    op->verb = verb;
+    op->body = (struct body){.kind = BODY_NONE};
+    op->range_offset = 0;
+    op->range_bytes = 0;
+    op->key[0] = '\0';
+    op->after[0] = '\0';
+}
+
+static void own_key(const struct membership *membership, enum watermark_part part, uint64_t number,
+                    uint64_t step, char key[STORE_KEY_MAX])
+{
+    struct watermark_name name = {
+        .consumer = membership->options.consumer, .part = part, .number = number, .step = step};
+    name_watermark(key, &name);
+}
+
+/* ---- checkpoints ---- */
+
+/* The lowest number stamped in the checkpoints found; 0: there are none. Numbers from there on are
+ * never removed. */
+static uint64_t lowest_stamped(const struct membership *membership)
+{
+    const struct checkpoint_set *found = &membership->found;
+    uint64_t lowest = found->count > 0 ? found->items[0].number : 0;
+    for (uint32_t i = 1; i < found->count; i++)
+        if (found->items[i].number < lowest)
+            lowest = found->items[i].number;
+    return lowest;
+}
+
+/* How many of the checkpoints found are at or below where this run starts. */
+static uint32_t kept_at_start(const struct membership *membership)
+{
+    const struct checkpoint_set *found = &membership->found;
+    uint64_t target = membership->options.rollback_step;
+    uint32_t kept = found->count;
+    while (target != 0 && kept > 0 && found->items[kept - 1].step > target)
+        kept--;
+    return kept;
+}
+
+/* ---- requests ---- */
+
+/* Lists the own keys after those of the number before `number`. */
+static struct membership_effect list_own(struct membership *membership, enum membership_phase phase,
+                                         uint64_t number)
+{
+    prepare(membership, STORE_LIST);
+    name_consumer(membership->op.key, membership->options.consumer);
+    if (number > 1)
+        own_key(membership, WATERMARK_NUMBER_RETIRED, number - 1, 0, membership->op.after);
+    membership->op.list_keys_max = STORE_LIST_KEYS_MAX;
+    membership->view = (struct membership_view){0};
+    return submit(membership, phase);
+}
+
+static struct membership_effect take(struct membership *membership, uint64_t number)
+{
+    membership->number = number;
+    prepare(membership, STORE_PUT_IF_ABSENT);
+    own_key(membership, WATERMARK_NUMBER, number, 0, membership->op.key);
+    membership->op.body = (struct body){
+        .kind = BODY_BYTES, .bytes = INCARNATION_BYTES, .data = membership->options.identity.bytes};
+    return submit(membership, MEMBERSHIP_TAKING);
+}
+
+static struct membership_effect judge(struct membership *membership)
+{
+    prepare(membership, STORE_GET);
+    own_key(membership, WATERMARK_NUMBER, membership->number, 0, membership->op.key);
+    return submit(membership, MEMBERSHIP_JUDGING);
+}
+
+static struct membership_effect list_first(struct membership *membership,
+                                           enum membership_phase phase, const char *prefix)
+{
+    prepare(membership, STORE_LIST);
+    snprintf(membership->op.key, STORE_KEY_MAX, "%s", prefix);
+    membership->op.list_keys_max = 1;
+    return submit(membership, phase);
+}
+
+static struct membership_effect put_empty(struct membership *membership,
+                                          enum membership_phase phase, enum watermark_part part,
+                                          uint64_t step)
+{
+    prepare(membership, STORE_PUT);
+    own_key(membership, part, membership->number, step, membership->op.key);
+    membership->op.body = (struct body){.kind = BODY_BYTES};
+    return submit(membership, phase);
+}
+
+static struct membership_effect put_value(struct membership *membership, uint64_t step)
+{
+    assert(step > membership->published);
+    membership->publishing = step;
+    return put_empty(membership, MEMBERSHIP_VALUING, WATERMARK_NUMBER_VALUE, step);
+}
+
+/* ---- answers: listings ---- */
+
+static void view_add(struct membership *membership, const struct watermark_name *name)
+{
+    struct membership_view *view = &membership->view;
+    bool retired = name->part == WATERMARK_NUMBER_RETIRED;
+    if (name->number > view->highest) {
+        view->highest = name->number;
+        view->highest_retired = false;
+    }
+    view->highest_retired |= retired && name->number == view->highest;
+    if (membership->number == 0 || name->number > membership->number)
+        return;
+    if (name->number == membership->number) {
+        view->mine_retired |= retired;
+        return;
+    }
+    if (name->number < lowest_stamped(membership))
+        return;
+    view->between += name->part == WATERMARK_NUMBER;
+    view->between_retired |= retired;
+    if (name->part == WATERMARK_NUMBER_VALUE && name->step > view->between_step)
+        view->between_step = name->step;
+}
+
+/* One page of own keys. True: that was all; otherwise *effect follows. */
+static bool page_read(struct membership *membership, struct membership_effect *effect)
+{
+    struct store_op *op = &membership->op;
+    for (size_t i = 0; i < op->page.count; i++) {
+        struct watermark_name name;
+        if (name_parse_watermark(list_page_key(&op->page, i), &name) &&
+            name.consumer == membership->options.consumer && name.number <= MEMBERSHIP_COUNT_MAX &&
+            name.step <= MEMBERSHIP_COUNT_MAX)
+            view_add(membership, &name);
+    }
+    if (!op->page.truncated || op->page.count == 0)
+        return true;
+    const char *last = list_page_key(&op->page, op->page.count - 1);
+    if (strcmp(last, op->after) <= 0) {
+        *effect = fail(membership, "a listing goes round in circles: the store repeats keys");
+        return false;
+    }
+    snprintf(op->after, STORE_KEY_MAX, "%s", last);
+    *effect = submit(membership, membership->phase);
+    return false;
+}
+
+/* Whether somebody ended this number; *effect says how. */
+static bool overtaken(struct membership *membership, struct membership_effect *effect)
+{
+    const struct membership_view *view = &membership->view;
+    if (view->mine_retired || (view->highest > membership->number && view->highest_retired)) {
+        *effect = end(membership, MEMBERSHIP_ENDED);
+        return true;
+    }
+    if (view->highest > membership->number) {
+        *effect = end(membership, MEMBERSHIP_SUPERSEDED);
+        return true;
+    }
+    return false;
+}
+
+/* ---- start ---- */
+
+static struct membership_effect refuse_rollback(struct membership *membership)
+{
+    const struct checkpoint_set *found = &membership->found;
+    if (found->count == 0)
+        snprintf(membership->error, sizeof(membership->error),
+                 "no checkpoint is kept, so none to go back to at step %" PRIu64,
+                 membership->options.rollback_step);
+    else
+        snprintf(membership->error, sizeof(membership->error),
+                 "no checkpoint at or below step %" PRIu64
+                 " is kept: the oldest is at step %" PRIu64,
+                 membership->options.rollback_step, found->items[0].step);
+    return end(membership, MEMBERSHIP_REFUSED);
+}
+
+struct membership_effect membership_start(struct membership *membership, int64_t now_ns)
+{
+    (void)now_ns;
+    assert(membership->phase == MEMBERSHIP_IDLE && membership->number == 0);
+    if (membership->options.rollback_step != 0 && kept_at_start(membership) == 0)
+        return refuse_rollback(membership);
+    return list_own(membership, MEMBERSHIP_FINDING, lowest_stamped(membership));
+}
+
+static struct membership_effect on_found(struct membership *membership)
+{
+    uint64_t highest = membership->view.highest;
+    if (highest == 0 && membership->options.mode == MEMBERSHIP_RETIRE) {
+        snprintf(membership->error, sizeof(membership->error),
+                 "there is no consumer %" PRIu32 " under this prefix: nothing to retire",
+                 membership->options.consumer);
+        return end(membership, MEMBERSHIP_REFUSED);
+    }
+    if (lowest_stamped(membership) > highest) /* its numbers were removed: do not reuse one */
+        highest = lowest_stamped(membership);
+    return take(membership, highest + 1);
+}
+
+static struct membership_effect value_first(struct membership *membership, uint64_t step)
+{
+    membership->first_step = step;
+    return put_value(membership, step);
+}
+
+static struct membership_effect on_taken(struct membership *membership)
+{
+    if (membership->options.mode == MEMBERSHIP_RETIRE)
+        return put_empty(membership, MEMBERSHIP_REFUSING, WATERMARK_NUMBER_RETIRED, 0);
+    const struct checkpoint_set *found = &membership->found;
+    if (found->count > 0) {
+        membership->first_step = found->items[kept_at_start(membership) - 1].step;
+        return put_value(membership, found->items[0].step);
+    }
+    if (membership->options.start_step != 0)
+        return value_first(membership, membership->options.start_step);
+    return list_first(membership, MEMBERSHIP_FLOOR, NAME_FLOOR_PREFIX);
+}
+
+static struct membership_effect on_number(struct membership *membership)
+{
+    if (membership->op.outcome == STORE_OK)
+        return on_taken(membership);
+    return judge(membership); /* EXISTS: another's, or mine after an answer that was lost */
+}
+
+static struct membership_effect on_judged(struct membership *membership)
+{
+    const struct body *result = &membership->op.result;
+    bool mine = membership->op.outcome == STORE_OK && result->kind == BODY_BYTES &&
+                result->bytes == INCARNATION_BYTES &&
+                memcmp(result->data, membership->options.identity.bytes, INCARNATION_BYTES) == 0;
+    if (mine)
+        return on_taken(membership);
+    membership->number = 0;
+    if (++membership->restarts > MEMBERSHIP_RESTARTS_MAX)
+        return fail(membership, "no number could be taken: others took each of them first; is this "
+                                "consumer started again and again?");
+    return list_own(membership, MEMBERSHIP_FINDING, lowest_stamped(membership));
+}
+
+static struct membership_effect on_floor(struct membership *membership)
+{
+    struct floor floor = {0};
+    const struct list_page *page = &membership->op.page;
+    if (page->count > 0 && !name_parse_floor(list_page_key(page, 0), &floor))
+        floor = (struct floor){0};
+    return value_first(membership, floor.step > 1 ? floor.step : 1);
+}
+
+static struct membership_effect allow(struct membership *membership)
+{
+    membership->running = true;
+    return end(membership, MEMBERSHIP_ALLOWED);
+}
+
+/* The value is stored and nobody was allowed to pass it: stamp what is kept. What a rollback leaves
+ * behind goes only now, in the same step. */
+static struct membership_effect stamp(struct membership *membership)
+{
+    membership->checkpoints.count = kept_at_start(membership);
+    for (uint32_t i = 0; i < membership->checkpoints.count; i++)
+        membership->checkpoints.items[i].number = membership->number;
+    if (membership->checkpoints.count == 0)
+        return allow(membership);
+    membership->phase = MEMBERSHIP_SAVING;
+    return (struct membership_effect){.kind = MEMBERSHIP_SAVE};
+}
+
+/* A reclaimer that saw any of the numbers since the oldest stamp saw no more than my value: what it
+ * is about to give up lies below. */
+static bool confirmed(const struct membership *membership)
+{
+    const struct membership_view *view = &membership->view;
+    return membership->found.count > 0 && !view->between_retired &&
+           view->between == membership->number - lowest_stamped(membership) &&
+           view->between_step <= membership->published;
+}
+
+static struct membership_effect on_listed(struct membership *membership)
+{
+    struct membership_effect effect;
+    if (overtaken(membership, &effect))
+        return effect;
+    if (confirmed(membership))
+        return stamp(membership);
+    membership->intent_checked = true;
+    return list_first(membership, MEMBERSHIP_INTENT, NAME_INTENT_PREFIX);
+}
+
+static struct membership_effect on_intent(struct membership *membership)
+{
+    uint64_t intent = 0;
+    const struct list_page *page = &membership->op.page;
+    if (page->count > 0 && !name_parse_intent(list_page_key(page, 0), &intent))
+        intent = 0;
+    if (membership->published >= intent)
+        return stamp(membership);
+    snprintf(membership->error, sizeof(membership->error),
+             "step %" PRIu64 " may already be reclaimed: steps below %" PRIu64
+             " are being given up; start without these checkpoints, at step %" PRIu64 " or later",
+             membership->published, intent, intent);
+    if (membership->found.count > 0) /* its oldest step is published already */
+        return end(membership, MEMBERSHIP_REFUSED);
+    return put_empty(membership, MEMBERSHIP_REFUSING, WATERMARK_NUMBER_RETIRED, 0);
+}
+
+static struct membership_effect on_refused(struct membership *membership)
+{
+    bool retire = membership->options.mode == MEMBERSHIP_RETIRE;
+    return end(membership, retire ? MEMBERSHIP_DONE : MEMBERSHIP_REFUSED);
+}
+
+/* ---- while it runs ---- */
+
+static struct membership_effect check(struct membership *membership)
+{
+    return list_own(membership, MEMBERSHIP_CHECKING, membership->number);
+}
+
+static struct membership_effect on_valued(struct membership *membership)
+{
+    membership->outdated = membership->published;
+    membership->published = membership->publishing;
+    if (membership->running)
+        return check(membership);
+    uint64_t lowest = lowest_stamped(membership);
+    return list_own(membership, MEMBERSHIP_LISTING, lowest > 0 ? lowest : membership->number);
+}
+
+static struct membership_effect on_checked(struct membership *membership)
+{
+    struct membership_effect effect;
+    if (overtaken(membership, &effect))
+        return effect;
+    if (membership->outdated == 0)
+        return end(membership, MEMBERSHIP_DONE);
+    prepare(membership, STORE_DELETE);
+    own_key(membership, WATERMARK_NUMBER_VALUE, membership->number, membership->outdated,
+            membership->op.key);
+    membership->outdated = 0;
+    return submit(membership, MEMBERSHIP_SWEEPING);
+}
+
+struct membership_effect membership_publish(struct membership *membership, int64_t now_ns)
+{
+    (void)now_ns;
+    assert(membership->phase == MEMBERSHIP_IDLE && membership->running);
+    assert(membership->checkpoints.count > 0);
+    uint64_t oldest = membership->checkpoints.items[0].step;
+    if (oldest > membership->published)
+        return put_value(membership, oldest);
+    return end(membership, MEMBERSHIP_DONE);
+}
+
+struct membership_effect membership_check(struct membership *membership, int64_t now_ns)
+{
+    (void)now_ns;
+    assert(membership->phase == MEMBERSHIP_IDLE && membership->running);
+    return check(membership);
+}
+
+struct membership_effect membership_saved(struct membership *membership, int64_t now_ns)
+{
+    (void)now_ns;
+    assert(membership->phase == MEMBERSHIP_SAVING);
+    return allow(membership);
+}
+
+/* ---- the machine ---- */
+
+static bool readable(const struct store_op *op)
+{
+    return op->outcome == STORE_OK || (op->outcome == STORE_NOT_FOUND && op->verb == STORE_GET) ||
+           (op->outcome == STORE_EXISTS && op->verb == STORE_PUT_IF_ABSENT);
+}
+
+static struct membership_effect refused_for_good(struct membership *membership)
+{
+    const struct store_op *op = &membership->op;
+    snprintf(membership->error, sizeof(membership->error), "%s %.100s: %.120s",
+             store_verb_name(op->verb), op->key,
+             op->error[0] ? op->error : store_outcome_text(op->outcome));
+    return end(membership, MEMBERSHIP_FAILED);
+}
+
+/* An answer that says nothing about the store's content: the same request again, whatever became of
+ * it; true if *effect follows. All writes here may be repeated: a number is judged by its body. */
+static bool unanswered(struct membership *membership, int64_t now_ns,
+                       struct membership_effect *effect)
+{
+    struct store_op *op = &membership->op;
+    if (membership->phase == MEMBERSHIP_SWEEPING)
+        return false; /* a lower value that stays is harmless */
+    if (readable(op)) {
+        membership->retries_row = 0;
+        return false;
+    }
+    bool open =
+        op->outcome == STORE_UNKNOWN || op->outcome == STORE_THROTTLED || op->outcome == STORE_BUSY;
+    if (!open) {
+        *effect = refused_for_good(membership);
+        return true;
+    }
+    membership->retried++;
+    if (++membership->retries_row > MEMBERSHIP_RETRIES_MAX) {
+        snprintf(membership->error, sizeof(membership->error),
+                 "%s %.100s was not answered %d times in a row: %.80s", store_verb_name(op->verb),
+                 op->key, MEMBERSHIP_RETRIES_MAX, op->error);
+        *effect = end(membership, MEMBERSHIP_FAILED);
+        return true;
+    }
+    int64_t bound = backoff_bound_ns(membership->options.retry_ns, membership->options.retry_max_ns,
+                                     membership->retries_row);
+    int64_t sleep_ns = (int64_t)((double)bound * random_unit(&membership->random));
+    *effect = (struct membership_effect){.kind = MEMBERSHIP_SLEEP, .until_ns = now_ns + sleep_ns};
+    return true;
+}
+
+static struct membership_effect dispatch(struct membership *membership)
+{
+    struct membership_effect effect;
+    switch (membership->phase) {
+    case MEMBERSHIP_FINDING:
+        return page_read(membership, &effect) ? on_found(membership) : effect;
+    case MEMBERSHIP_TAKING:
+        return on_number(membership);
+    case MEMBERSHIP_JUDGING:
+        return on_judged(membership);
+    case MEMBERSHIP_FLOOR:
+        return on_floor(membership);
+    case MEMBERSHIP_VALUING:
+        return on_valued(membership);
+    case MEMBERSHIP_LISTING:
+        return page_read(membership, &effect) ? on_listed(membership) : effect;
+    case MEMBERSHIP_INTENT:
+        return on_intent(membership);
+    case MEMBERSHIP_REFUSING:
+        return on_refused(membership);
+    case MEMBERSHIP_CHECKING:
+        return page_read(membership, &effect) ? on_checked(membership) : effect;
+    case MEMBERSHIP_SWEEPING:
+        return end(membership, MEMBERSHIP_DONE);
+    case MEMBERSHIP_IDLE:
+    case MEMBERSHIP_SAVING:
+        break;
+    }
+    assert(membership->phase != MEMBERSHIP_IDLE && membership->phase != MEMBERSHIP_SAVING);
+    return (struct membership_effect){.kind = MEMBERSHIP_FAILED};
+}
+
+struct membership_effect membership_answer(struct membership *membership, int64_t now_ns)
+{
+    struct membership_effect effect;
+    if (!unanswered(membership, now_ns, &effect))
+        effect = dispatch(membership);
+    store_op_release(&membership->op);
+    return effect;
+}
+
+/* The same request again: nothing of it has changed. */
+struct membership_effect membership_wake(struct membership *membership, int64_t now_ns)
+{
+    (void)now_ns;
+    assert(membership->phase != MEMBERSHIP_IDLE && membership->phase != MEMBERSHIP_SAVING);
+    return (struct membership_effect){.kind = MEMBERSHIP_SUBMIT};
+}
