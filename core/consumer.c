@@ -1,0 +1,520 @@
+/* consumer.c - a rank's life around the membership and the chain machine: when to look at the
+ * chain, checkpoints, and what a missing object means. The paper's consumer (cursor, watermark,
+ * replay); pace, doubts and ends are ours (docs/data_plane.md). */
+#include "core/consumer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/backoff.h"
+#include "core/consumer_fetch.h"
+
+#define PACE_SMOOTHING 4 /* a new sample's weight is one in so many */
+#define POLL_JITTER 0.25
+
+const char *consumer_end_name(enum consumer_end end)
+{
+    static const char *const names[] = {
+#define X(code, name, text) name,
+        CONSUMER_ENDS(X)
+#undef X
+    };
+    assert(end < CONSUMER_END_COUNT);
+    return names[end];
+}
+
+const char *consumer_end_text(enum consumer_end end)
+{
+    static const char *const texts[] = {
+#define X(code, name, text) text,
+        CONSUMER_ENDS(X)
+#undef X
+    };
+    assert(end < CONSUMER_END_COUNT);
+    return texts[end];
+}
+
+struct consumer *consumer_open(const struct consumer_options *options)
+{
+    assert(options->fetches_max > 0 && options->fetches_max <= CONSUMER_FETCHES_MAX);
+    assert(options->slices == 0 || options->slice < options->slices);
+    assert(options->lookahead > 0 && options->poll_min_ns > 0);
+    assert(options->poll_max_ns >= options->poll_min_ns);
+    assert(options->checkpoints_kept > 0 && options->checkpoints_kept <= CHECKPOINTS_MAX);
+    assert(options->membership.mode == MEMBERSHIP_RUN);
+    struct consumer *consumer =
+        calloc(1, sizeof(*consumer) + options->fetches_max * sizeof(consumer->fetches[0]));
+    assert(consumer != NULL);
+    consumer->options = *options;
+    struct chain_reader_options chain = {.retry_ns = options->retry_ns,
+                                         .retry_max_ns = options->retry_max_ns};
+    membership_init(&consumer->membership, &options->membership, &options->checkpoints,
+                    random_stream_make(options->random.key, 1));
+    chain_reader_init(&consumer->chain, &chain, random_stream_make(options->random.key, 2));
+    for (uint32_t i = 0; i < options->fetches_max; i++)
+        store_op_init(&consumer->fetches[i].op);
+    return consumer;
+}
+
+void consumer_close(struct consumer *consumer)
+{
+    for (uint32_t i = 0; i < consumer->options.fetches_max; i++)
+        consumer_fetch_deinit(&consumer->fetches[i]);
+    membership_deinit(&consumer->membership);
+    chain_reader_deinit(&consumer->chain);
+    free(consumer);
+}
+
+void consumer_effect(struct consumer_effects *effects, enum consumer_effect_kind kind,
+                     uint32_t slot, int64_t at_ns)
+{
+    assert(effects->count < CONSUMER_EFFECTS_MAX);
+    effects->items[effects->count++] =
+        (struct consumer_effect){.kind = kind, .slot = slot, .at_ns = at_ns};
+}
+
+void consumer_stop(struct consumer *consumer, enum consumer_end end, const char *text)
+{
+    if (consumer->phase >= CONSUMER_STOPPING)
+        return;
+    consumer->phase = CONSUMER_STOPPING;
+    consumer->end = end;
+    snprintf(consumer->end_text, sizeof(consumer->end_text), "%s", text);
+}
+
+static void count_answer(struct consumer *consumer, enum consumer_request request,
+                         const struct store_op *op)
+{
+    consumer->counters.requests[request]++;
+    consumer->counters.bytes[request] += op->result.bytes;
+}
+
+/* ---- the membership machine ---- */
+
+static void begin_running(struct consumer *consumer, int64_t now_ns,
+                          struct consumer_effects *effects)
+{
+    const struct checkpoint_set *kept = &consumer->membership.checkpoints;
+    consumer->phase = CONSUMER_RUNNING;
+    consumer->cursor = consumer->membership.first_step;
+    consumer->next_fetch = consumer->cursor;
+    if (kept->count > 0) {
+        consumer->digest = kept->items[kept->count - 1].digest;
+        consumer->saved_step = kept->items[kept->count - 1].step;
+        assert(consumer->saved_step == consumer->cursor);
+    }
+    consumer->poll_at_ns = now_ns;
+    consumer_effect(effects, CONSUMER_EFFECT_RUNNING, 0, 0);
+}
+
+static void on_control_done(struct consumer *consumer, struct consumer_effects *effects)
+{
+    const struct checkpoint_set *kept = &consumer->membership.checkpoints;
+    enum consumer_control control = consumer->control;
+    consumer->control = CONSUMER_CONTROL_NONE;
+    switch (control) {
+    case CONSUMER_CONTROL_NONE:
+        break;
+    case CONSUMER_CONTROL_CHECKPOINT:
+        consumer->saved_step = kept->items[kept->count - 1].step;
+        consumer->counters.checkpoints++;
+        consumer_effect(effects, CONSUMER_EFFECT_CHECKPOINTED, 0, 0);
+        return;
+    case CONSUMER_CONTROL_CHECK:
+        consumer->doubt = CONSUMER_DOUBT_CHAIN;
+        consumer->doubt_reread = false;
+        return;
+    }
+    assert(control != CONSUMER_CONTROL_NONE);
+}
+
+static void on_superseded(struct consumer *consumer, enum consumer_end end)
+{
+    const struct membership *membership = &consumer->membership;
+    char text[CONSUMER_END_TEXT_MAX];
+    snprintf(text, sizeof(text),
+             "consumer %" PRIu32 ": %s (its number is %" PRIu64 ", there is a number %" PRIu64 ")",
+             membership->options.consumer, consumer_end_text(end), membership->number,
+             membership->view.highest);
+    consumer_stop(consumer, end, text);
+}
+
+static void perform_control(struct consumer *consumer, int64_t now_ns,
+                            struct membership_effect effect, struct consumer_effects *effects)
+{
+    consumer->control_state = CONSUMER_MACHINE_IDLE;
+    switch (effect.kind) {
+    case MEMBERSHIP_SUBMIT:
+        consumer->control_state = CONSUMER_MACHINE_FLYING;
+        consumer_effect(effects, CONSUMER_EFFECT_SUBMIT_CONTROL, 0, 0);
+        return;
+    case MEMBERSHIP_SLEEP:
+        consumer->control_state = CONSUMER_MACHINE_SLEEPING;
+        consumer_effect(effects, CONSUMER_EFFECT_CONTROL_TIMER, 0, effect.until_ns);
+        return;
+    case MEMBERSHIP_SAVE:
+        consumer->control_state = CONSUMER_MACHINE_SAVING;
+        consumer_effect(effects, CONSUMER_EFFECT_SAVE, 0, 0);
+        return;
+    case MEMBERSHIP_ALLOWED:
+        begin_running(consumer, now_ns, effects);
+        return;
+    case MEMBERSHIP_DONE:
+        on_control_done(consumer, effects);
+        return;
+    case MEMBERSHIP_REFUSED:
+        consumer_stop(consumer, CONSUMER_REFUSED, consumer->membership.error);
+        return;
+    case MEMBERSHIP_SUPERSEDED:
+        on_superseded(consumer, CONSUMER_SUPERSEDED);
+        return;
+    case MEMBERSHIP_ENDED:
+        on_superseded(consumer, CONSUMER_RETIRED);
+        return;
+    case MEMBERSHIP_FAILED:
+        consumer_stop(consumer, CONSUMER_STORE_FAILED, consumer->membership.error);
+        return;
+    }
+}
+
+static void on_control_answer(struct consumer *consumer, int64_t now_ns,
+                              struct consumer_effects *effects)
+{
+    assert(consumer->control_state == CONSUMER_MACHINE_FLYING);
+    count_answer(consumer, CONSUMER_REQUEST_CONTROL, &consumer->membership.op);
+    if (consumer->phase >= CONSUMER_STOPPING) {
+        consumer->control_state = CONSUMER_MACHINE_IDLE;
+        store_op_release(&consumer->membership.op);
+        return;
+    }
+    perform_control(consumer, now_ns, membership_answer(&consumer->membership, now_ns), effects);
+}
+
+static void on_control_timer(struct consumer *consumer, int64_t now_ns,
+                             struct consumer_effects *effects)
+{
+    if (consumer->phase >= CONSUMER_STOPPING)
+        return;
+    assert(consumer->control_state == CONSUMER_MACHINE_SLEEPING);
+    perform_control(consumer, now_ns, membership_wake(&consumer->membership, now_ns), effects);
+}
+
+/* ---- checkpoints ---- */
+
+static void set_drop_oldest(struct checkpoint_set *set)
+{
+    set->count--;
+    for (uint32_t i = 0; i < set->count; i++)
+        set->items[i] = set->items[i + 1];
+}
+
+/* At most `kept` remain, the newest; one at the same step replaces the one before. */
+static void set_add(struct checkpoint_set *set, const struct checkpoint *checkpoint, uint32_t kept)
+{
+    assert(set->count == 0 || set->items[set->count - 1].step <= checkpoint->step);
+    if (set->count > 0 && set->items[set->count - 1].step == checkpoint->step)
+        set->count--;
+    while (set->count >= kept)
+        set_drop_oldest(set);
+    set->items[set->count++] = *checkpoint;
+}
+
+static void on_checkpoint(struct consumer *consumer)
+{
+    if (consumer->phase >= CONSUMER_STOPPING)
+        return;
+    assert(consumer->phase == CONSUMER_RUNNING);
+    struct checkpoint checkpoint = {.step = consumer->cursor,
+                                    .number = consumer->membership.number,
+                                    .digest = consumer->digest};
+    set_add(&consumer->waiting, &checkpoint, consumer->options.checkpoints_kept);
+}
+
+static void begin_save(struct consumer *consumer, struct consumer_effects *effects)
+{
+    for (uint32_t i = 0; i < consumer->waiting.count; i++)
+        set_add(&consumer->membership.checkpoints, &consumer->waiting.items[i],
+                consumer->options.checkpoints_kept);
+    consumer->waiting.count = 0;
+    consumer->control = CONSUMER_CONTROL_CHECKPOINT;
+    consumer->control_state = CONSUMER_MACHINE_SAVING;
+    consumer_effect(effects, CONSUMER_EFFECT_SAVE, 0, 0);
+}
+
+static void on_saved(struct consumer *consumer, int64_t now_ns, struct consumer_effects *effects)
+{
+    if (consumer->phase >= CONSUMER_STOPPING)
+        return;
+    assert(consumer->control_state == CONSUMER_MACHINE_SAVING);
+    struct membership *membership = &consumer->membership;
+    struct membership_effect effect = consumer->phase == CONSUMER_STARTING
+                                          ? membership_saved(membership, now_ns)
+                                          : membership_publish(membership, now_ns);
+    perform_control(consumer, now_ns, effect, effects);
+}
+
+/* ---- the chain ---- */
+
+static uint64_t known_ahead(const struct consumer *consumer)
+{
+    const struct manifest *known = consumer->chain.known;
+    if (known == NULL || known->next_step <= consumer->cursor)
+        return 0;
+    return known->next_step - consumer->cursor;
+}
+
+static int64_t within_polls(const struct consumer *consumer, int64_t ns)
+{
+    if (ns < consumer->options.poll_min_ns)
+        return consumer->options.poll_min_ns;
+    return ns < consumer->options.poll_max_ns ? ns : consumer->options.poll_max_ns;
+}
+
+/* The next news is due one pace after the last; overdue, it is looked for ever more rarely. */
+static int64_t poll_wait_ns(struct consumer *consumer)
+{
+    int64_t wait_ns = consumer->pace_ns;
+    if (consumer->polls_in_vain > 0)
+        wait_ns = backoff_bound_ns(within_polls(consumer, consumer->pace_ns / 4),
+                                   consumer->options.poll_max_ns, consumer->polls_in_vain);
+    double factor = random_factor(&consumer->options.random, POLL_JITTER);
+    return (int64_t)((double)within_polls(consumer, wait_ns) * factor);
+}
+
+static void learn_pace(struct consumer *consumer, int64_t now_ns)
+{
+    uint64_t version = consumer->chain.known->version;
+    if (consumer->news_version > 0 && version > consumer->news_version) {
+        int64_t versions = (int64_t)(version - consumer->news_version);
+        int64_t sample_ns = (now_ns - consumer->news_ns) / versions;
+        consumer->pace_ns +=
+            consumer->pace_ns == 0 ? sample_ns : (sample_ns - consumer->pace_ns) / PACE_SMOOTHING;
+    }
+    consumer->news_version = version;
+    consumer->news_ns = now_ns;
+}
+
+static void end_below_floor(struct consumer *consumer, uint64_t step)
+{
+    const struct manifest *known = consumer->chain.known;
+    uint64_t floor = consumer->chain.floor.step;
+    if (known != NULL && known->first_step > floor)
+        floor = known->first_step;
+    char text[CONSUMER_END_TEXT_MAX];
+    snprintf(text, sizeof(text),
+             "consumer %" PRIu32 ": step %" PRIu64 " was given up: the floor is at step %" PRIu64
+             "; start without its checkpoints, at that step or later",
+             consumer->membership.options.consumer, step, floor);
+    consumer_stop(consumer, CONSUMER_BELOW_FLOOR, text);
+}
+
+static bool below_floor(const struct consumer *consumer, uint64_t step)
+{
+    const struct manifest *known = consumer->chain.known;
+    return consumer->chain.floor.step > step || (known != NULL && known->first_step > step);
+}
+
+/* The number is still mine and the chain was read anew: what is missing, and why. */
+static void judge_doubt(struct consumer *consumer)
+{
+    const struct fetch *missing = consumer_fetch_missing(consumer);
+    uint64_t step = missing != NULL ? missing->delivery.step : consumer->cursor;
+    consumer->doubt = CONSUMER_DOUBT_NONE;
+    if (below_floor(consumer, consumer->cursor)) {
+        end_below_floor(consumer, consumer->cursor);
+        return;
+    }
+    if (missing == NULL)
+        return; /* the steps below the floor had arrived, and were taken meanwhile */
+    if (below_floor(consumer, step)) {
+        end_below_floor(consumer, step);
+        return;
+    }
+    char text[CONSUMER_END_TEXT_MAX];
+    snprintf(text, sizeof(text),
+             "%s (step %" PRIu64 ") is named by version %" PRIu64
+             " and is not there: was it deleted by hand?",
+             missing->op.key, step, consumer->chain.known->version);
+    consumer_stop(consumer, CONSUMER_LOST, text);
+}
+
+/* A checkpoint's place must lie in the chain that it was made on. */
+static bool of_this_chain(struct consumer *consumer)
+{
+    const struct manifest *known = consumer->chain.known;
+    uint64_t next_step = known != NULL ? known->next_step : 1;
+    if (consumer->saved_step <= next_step)
+        return true;
+    char text[CONSUMER_END_TEXT_MAX];
+    snprintf(text, sizeof(text),
+             "consumer %" PRIu32 ": its checkpoint is at step %" PRIu64
+             ", and the chain ends before step %" PRIu64 ": is it of another run?",
+             consumer->membership.options.consumer, consumer->saved_step, next_step);
+    consumer_stop(consumer, CONSUMER_CORRUPT, text);
+    return false;
+}
+
+static void on_read(struct consumer *consumer, int64_t now_ns, enum chain_effect_kind kind)
+{
+    bool news = kind == CHAIN_CHANGED;
+    consumer->counters.polls++;
+    consumer->counters.polls_idle += !news;
+    consumer->polls_in_vain = news ? 0 : consumer->polls_in_vain + 1;
+    if (news)
+        learn_pace(consumer, now_ns);
+    consumer->poll_at_ns = now_ns + poll_wait_ns(consumer);
+    if (!of_this_chain(consumer))
+        return;
+    if (consumer->doubt == CONSUMER_DOUBT_CHAIN && consumer->doubt_reread)
+        judge_doubt(consumer);
+    else if (consumer->doubt == CONSUMER_DOUBT_NONE && below_floor(consumer, consumer->cursor))
+        consumer->doubt = CONSUMER_DOUBT_NUMBERS;
+}
+
+static void perform_chain(struct consumer *consumer, int64_t now_ns, struct chain_effect effect,
+                          struct consumer_effects *effects)
+{
+    consumer->chain_state = CONSUMER_MACHINE_IDLE;
+    switch (effect.kind) {
+    case CHAIN_SUBMIT:
+        consumer->chain_state = CONSUMER_MACHINE_FLYING;
+        consumer_effect(effects, CONSUMER_EFFECT_SUBMIT_CHAIN, 0, 0);
+        return;
+    case CHAIN_SLEEP:
+        consumer->chain_state = CONSUMER_MACHINE_SLEEPING;
+        consumer_effect(effects, CONSUMER_EFFECT_CHAIN_TIMER, 0, effect.until_ns);
+        return;
+    case CHAIN_CHANGED:
+    case CHAIN_UNCHANGED:
+    case CHAIN_EMPTY:
+        on_read(consumer, now_ns, effect.kind);
+        return;
+    case CHAIN_FAILED:
+        consumer_stop(consumer, CONSUMER_STORE_FAILED, consumer->chain.error);
+        return;
+    }
+}
+
+static void begin_read(struct consumer *consumer, int64_t now_ns, struct consumer_effects *effects)
+{
+    consumer->poll_armed = false;
+    perform_chain(consumer, now_ns, chain_reader_begin(&consumer->chain, now_ns), effects);
+}
+
+static void on_chain_answer(struct consumer *consumer, int64_t now_ns,
+                            struct consumer_effects *effects)
+{
+    assert(consumer->chain_state == CONSUMER_MACHINE_FLYING);
+    count_answer(consumer, CONSUMER_REQUEST_CHAIN, &consumer->chain.op);
+    if (consumer->phase >= CONSUMER_STOPPING) {
+        consumer->chain_state = CONSUMER_MACHINE_IDLE;
+        store_op_release(&consumer->chain.op);
+        return;
+    }
+    perform_chain(consumer, now_ns, chain_reader_answer(&consumer->chain, now_ns), effects);
+}
+
+/* Of a read in progress, or of the next one: then it begins below, in progress(). */
+static void on_chain_timer(struct consumer *consumer, int64_t now_ns,
+                           struct consumer_effects *effects)
+{
+    consumer->poll_armed = false;
+    if (consumer->phase == CONSUMER_RUNNING && consumer->chain_state == CONSUMER_MACHINE_SLEEPING)
+        perform_chain(consumer, now_ns, chain_reader_wake(&consumer->chain, now_ns), effects);
+}
+
+/* ---- what is next ---- */
+
+static void next_control(struct consumer *consumer, int64_t now_ns,
+                         struct consumer_effects *effects)
+{
+    if (consumer->control_state != CONSUMER_MACHINE_IDLE)
+        return;
+    if (consumer->doubt == CONSUMER_DOUBT_NUMBERS) {
+        consumer->control = CONSUMER_CONTROL_CHECK;
+        perform_control(consumer, now_ns, membership_check(&consumer->membership, now_ns), effects);
+    } else if (consumer->waiting.count > 0) {
+        begin_save(consumer, effects);
+    }
+}
+
+static void next_read(struct consumer *consumer, int64_t now_ns, struct consumer_effects *effects)
+{
+    if (consumer->chain_state != CONSUMER_MACHINE_IDLE)
+        return;
+    if (consumer->doubt == CONSUMER_DOUBT_CHAIN) {
+        consumer->doubt_reread = true;
+        begin_read(consumer, now_ns, effects);
+        return;
+    }
+    if (known_ahead(consumer) >= consumer->options.lookahead || consumer->poll_armed)
+        return;
+    if (now_ns >= consumer->poll_at_ns) {
+        begin_read(consumer, now_ns, effects);
+        return;
+    }
+    consumer->poll_armed = true;
+    consumer_effect(effects, CONSUMER_EFFECT_CHAIN_TIMER, 0, consumer->poll_at_ns);
+}
+
+/* Begins whatever the state now allows; ends when nothing is in flight. */
+static void progress(struct consumer *consumer, int64_t now_ns, struct consumer_effects *effects)
+{
+    if (consumer->phase == CONSUMER_RUNNING) {
+        next_control(consumer, now_ns, effects);
+        next_read(consumer, now_ns, effects);
+        consumer_fetch_more(consumer, now_ns, effects);
+    }
+    if (consumer->phase == CONSUMER_STOPPING &&
+        consumer->control_state != CONSUMER_MACHINE_FLYING &&
+        consumer->chain_state != CONSUMER_MACHINE_FLYING && consumer->fetches_flying == 0) {
+        consumer->phase = CONSUMER_DONE;
+        consumer_effect(effects, CONSUMER_EFFECT_ENDED, 0, 0);
+    }
+}
+
+void consumer_step(struct consumer *consumer, int64_t now_ns, struct consumer_event event,
+                   struct consumer_effects *effects)
+{
+    effects->count = 0;
+    switch (event.kind) {
+    case CONSUMER_START:
+        assert(consumer->phase == CONSUMER_NEW);
+        consumer->phase = CONSUMER_STARTING;
+        perform_control(consumer, now_ns, membership_start(&consumer->membership, now_ns), effects);
+        break;
+    case CONSUMER_STOP:
+        consumer_stop(consumer, CONSUMER_STOPPED, consumer_end_text(CONSUMER_STOPPED));
+        break;
+    case CONSUMER_CONTROL_ANSWER:
+        on_control_answer(consumer, now_ns, effects);
+        break;
+    case CONSUMER_CONTROL_TIMER:
+        on_control_timer(consumer, now_ns, effects);
+        break;
+    case CONSUMER_CHAIN_ANSWER:
+        on_chain_answer(consumer, now_ns, effects);
+        break;
+    case CONSUMER_CHAIN_TIMER:
+        on_chain_timer(consumer, now_ns, effects);
+        break;
+    case CONSUMER_FETCH_ANSWER:
+        count_answer(consumer, CONSUMER_REQUEST_SLICE, &consumer->fetches[event.slot].op);
+        consumer_fetch_answer(consumer, now_ns, event.slot, effects);
+        break;
+    case CONSUMER_FETCH_TIMER:
+        consumer_fetch_timer(consumer, event.slot, effects);
+        break;
+    case CONSUMER_SAVED:
+        on_saved(consumer, now_ns, effects);
+        break;
+    case CONSUMER_TAKE:
+        consumer_fetch_take(consumer);
+        break;
+    case CONSUMER_CHECKPOINT:
+        on_checkpoint(consumer);
+        break;
+    }
+    progress(consumer, now_ns, effects);
+}
