@@ -81,3 +81,54 @@ bool watermark_scan_end(struct watermark_scan *scan, struct watermark *finished)
     scan->open = false;
     return ended;
 }
+
+/* ---- all consumers ---- */
+
+void watermark_tally_init(struct watermark_tally *tally, uint32_t ranks)
+{
+    *tally = (struct watermark_tally){.ranks = ranks};
+}
+
+static void add_missing(struct watermark_tally *tally, uint32_t first, uint32_t count)
+{
+    if (count > 0 && tally->missing == 0)
+        tally->first_missing = first;
+    tally->missing += count;
+}
+
+/* Declared ranks below `rank` that were not seen are missing. */
+static void pass_ranks(struct watermark_tally *tally, uint32_t rank)
+{
+    uint32_t bound = rank < tally->ranks ? rank : tally->ranks;
+    if (bound <= tally->next_rank)
+        return;
+    add_missing(tally, tally->next_rank, bound - tally->next_rank);
+    tally->next_rank = bound;
+}
+
+void watermark_tally_add(struct watermark_tally *tally, const struct watermark *watermark)
+{
+    pass_ranks(tally, watermark->consumer);
+    if (watermark->consumer < tally->ranks)
+        tally->next_rank = watermark->consumer + 1;
+    switch (watermark->state) {
+    case WATERMARK_NONE:
+        add_missing(tally, watermark->consumer, 1);
+        break;
+    case WATERMARK_HELD:
+        if (tally->consumers == 0 || watermark->step < tally->step) {
+            tally->step = watermark->step;
+            tally->holder = watermark->consumer;
+        }
+        tally->consumers++;
+        break;
+    case WATERMARK_RETIRED:
+        tally->retired++;
+        break;
+    }
+}
+
+void watermark_tally_end(struct watermark_tally *tally)
+{
+    pass_ranks(tally, tally->ranks);
+}

@@ -51,4 +51,26 @@ bool watermark_scan_add(struct watermark_scan *scan, const char *key, struct wat
 /* True if the last consumer is in *finished. */
 bool watermark_scan_end(struct watermark_scan *scan, struct watermark *finished);
 
+/* What all consumers together need: the minimum of their watermarks. */
+struct watermark_tally {
+    uint32_t ranks;     /* declared consumers: 0..ranks-1 */
+    uint32_t next_rank; /* declared ones below it have been accounted for */
+    uint32_t consumers; /* that hold */
+    uint32_t retired;
+    uint32_t missing;       /* without a watermark: unknown, or declared and never seen */
+    uint32_t first_missing; /* the lowest of them */
+    uint64_t step;          /* the minimum, if consumers > 0 */
+    uint32_t holder;        /* the first consumer that holds it */
+};
+
+void watermark_tally_init(struct watermark_tally *tally, uint32_t ranks);
+/* In ascending order of consumer, as a scan finishes them; then watermark_tally_end. */
+void watermark_tally_add(struct watermark_tally *tally, const struct watermark *watermark);
+void watermark_tally_end(struct watermark_tally *tally);
+/* Whether steps may be given up: somebody holds, and nobody's watermark is missing. */
+static inline bool watermark_tally_complete(const struct watermark_tally *tally)
+{
+    return tally->consumers > 0 && tally->missing == 0;
+}
+
 #endif

@@ -125,8 +125,53 @@ static void foreign_keys_are_passed_over_and_counted(void)
     CU_ASSERT(found.state == WATERMARK_HELD && found.step == 9 && found.highest == 1);
 }
 
+static struct watermark_tally tally_of(const char *keys, uint32_t ranks)
+{
+    struct watermark found[CONSUMERS_MAX] = {{0}};
+    struct watermark_tally tally;
+    uint32_t count = scan_keys(keys, 1, found);
+    watermark_tally_init(&tally, ranks);
+    for (uint32_t i = 0; i < count; i++)
+        watermark_tally_add(&tally, &found[i]);
+    watermark_tally_end(&tally);
+    return tally;
+}
+
+static void minimum_counts_only_when_nobody_is_missing(void)
+{
+    struct watermark_tally tally = tally_of("", 0);
+    CU_ASSERT_FALSE(watermark_tally_complete(&tally));
+    CU_ASSERT_EQUAL(tally.missing, 0);
+    tally = tally_of("1 1,1 1 9,4 1,4 1 7,6 1,6 1 retired,8 2 7", 0);
+    CU_ASSERT_TRUE(watermark_tally_complete(&tally));
+    CU_ASSERT(tally.step == 7 && tally.holder == 4 && tally.consumers == 3 && tally.retired == 1);
+    tally = tally_of("1 1,1 1 9,4 1,4 1 7,6 1", 0);
+    CU_ASSERT_FALSE(watermark_tally_complete(&tally));
+    CU_ASSERT(tally.missing == 1 && tally.first_missing == 6);
+    tally = tally_of("0 1 retired,1 1 retired", 2);
+    CU_ASSERT_FALSE(watermark_tally_complete(&tally));
+    CU_ASSERT(tally.missing == 0 && tally.retired == 2);
+}
+
+static void declared_ranks_that_never_came_are_missing(void)
+{
+    struct watermark_tally tally = tally_of("", 3);
+    CU_ASSERT(tally.missing == 3 && tally.first_missing == 0);
+    tally = tally_of("0 1 5,2 1 6,9 1 3", 3);
+    CU_ASSERT(tally.missing == 1 && tally.first_missing == 1 && tally.holder == 9);
+    tally = tally_of("0 1 5,1 1", 4);
+    CU_ASSERT(tally.missing == 3 && tally.first_missing == 1);
+    tally = tally_of("0 1 5,1 1 retired,2 1 4,9 1 3", 3);
+    CU_ASSERT_TRUE(watermark_tally_complete(&tally));
+    CU_ASSERT(tally.step == 3 && tally.consumers == 3);
+    tally = tally_of("4294967295 1 5", UINT32_MAX);
+    CU_ASSERT(tally.missing == UINT32_MAX && tally.first_missing == 0);
+}
+
 const struct harness_test watermark_tests[] = {
     HARNESS_TEST(highest_number_that_counts_says_it),
+    HARNESS_TEST(minimum_counts_only_when_nobody_is_missing),
+    HARNESS_TEST(declared_ranks_that_never_came_are_missing),
     HARNESS_TEST(foreign_keys_are_passed_over_and_counted),
     {0},
 };
