@@ -6,6 +6,7 @@
 
 #include "core/manifest.h"
 #include "core/name.h"
+#include "core/tgb_object.h"
 #include "core/tgb_payload.h"
 #include "core/xxh3.h"
 
@@ -69,14 +70,24 @@ static void encode_manifest(struct store_op *outer, struct body *body)
     outer->body_checksum = manifest->checksum;
 }
 
-static void encode_payload(struct store_op *outer, struct body *body)
+/* In the buffer that is sent: a TGB is built once for each upload, and copied nowhere. */
+static void encode_payload(const struct codec_store *codec, struct store_op *outer,
+                           struct body *body)
 {
-    struct tgb_name name;
-    bool parsed = name_parse_tgb(outer->key, &name);
+    struct tgb_object object = {.mesh = codec->options.mesh};
+    bool parsed = name_parse_tgb(outer->key, &object.name);
     assert(parsed);
     uint64_t bytes = outer->body.bytes;
+    uint32_t slices = tgb_mesh_slices(object.mesh);
     *body = (struct body){.kind = BODY_BYTES, .bytes = bytes, .data = bytes_alloc(bytes)};
-    tgb_payload_fill(name.producer, name.sequence, 0, bytes, body->data);
+    object.bytes = body->data;
+    if (slices > 0) {
+        enum tgb_error error = tgb_layout_make(bytes, slices, &object.layout);
+        assert(error == TGB_OK);
+        tgb_object_fill(&object);
+    } else {
+        tgb_payload_fill(object.name.producer, object.name.sequence, 0, bytes, body->data);
+    }
     outer->body_checksum = XXH3_64bits(body->data, bytes);
 }
 
@@ -137,7 +148,7 @@ static void codec_submit(struct store *store, struct store_op *outer)
     if (outer->body.kind == BODY_MANIFEST)
         encode_manifest(outer, &op->body);
     else if (outer->body.kind == BODY_LENGTH && codec->options.payload)
-        encode_payload(outer, &op->body);
+        encode_payload(codec, outer, &op->body);
     store_submit(codec->inner, op);
 }
 
@@ -161,6 +172,7 @@ struct store *codec_store_open(struct store *inner, const struct codec_store_opt
 {
     struct codec_store *codec = malloc(sizeof(*codec));
     assert(codec != NULL);
+    assert(tgb_mesh_valid(options->mesh));
     *codec = (struct codec_store){
         .store = {.ops = &codec_ops},
         .inner = inner,

@@ -123,6 +123,43 @@ static void length_of_a_tgb_becomes_its_payload(void)
     bench_close(&bench);
 }
 
+/* A run of a mesh: each rank asks for the range that the size alone gives. */
+static void length_of_a_tgb_becomes_slices_that_ranges_read(void)
+{
+    static struct bench bench;
+    struct codec_store_options options = {.payload = true, .mesh = {.data = 4, .context = 2}};
+    bench_open(&bench, true);
+    store_close(bench.codec);
+    bench.codec = codec_store_open(scripted_store_port(bench.store), &options);
+    struct tgb_name name = {
+        .bucket = 1, .sequence = 5, .end_offset = 9000, .producer = 2, .epoch = 1};
+    name_tgb(bench.op.key, &name);
+    struct body body = {.kind = BODY_LENGTH, .bytes = 3003};
+    CU_ASSERT_EQUAL(perform(&bench, STORE_PUT, body), STORE_OK);
+    uint64_t checksum = bench.op.body_checksum;
+    CU_ASSERT_EQUAL(perform(&bench, STORE_GET, (struct body){0}), STORE_OK);
+    CU_ASSERT_EQUAL_FATAL(bench.op.result.bytes, 3003);
+    CU_ASSERT_EQUAL(checksum, XXH3_64bits(bench.op.result.data, 3003));
+    struct tgb_layout layout;
+    CU_ASSERT_EQUAL_FATAL(tgb_layout_make(3003, 8, &layout), TGB_OK);
+    uint32_t raw_bytes = tgb_layout_capacity(&layout);
+    for (uint32_t i = 0; i < 8; i++) {
+        struct tgb_place place = {.name = &name, .slices = 8, .slice = i};
+        struct tgb_slice slice = {0};
+        const uint8_t *stored = NULL;
+        bench.op.range_offset = tgb_layout_offset(&layout, i);
+        bench.op.range_bytes = layout.slot_bytes;
+        CU_ASSERT_EQUAL(perform(&bench, STORE_GET, (struct body){0}), STORE_OK);
+        CU_ASSERT_EQUAL_FATAL(
+            tgb_slice_open(bench.op.result.data, bench.op.result.bytes, &place, &slice, &stored),
+            TGB_OK);
+        CU_ASSERT_EQUAL(slice.raw_bytes, raw_bytes);
+        CU_ASSERT_EQUAL(XXH3_64bits(stored, raw_bytes),
+                        tgb_payload_hash(2, 5, (uint64_t)i * raw_bytes, raw_bytes));
+    }
+    bench_close(&bench);
+}
+
 static void listings_pass_through(void)
 {
     static struct bench bench;
@@ -161,6 +198,7 @@ const struct harness_test codec_store_tests[] = {
     HARNESS_TEST(manifest_goes_in_as_a_reference_and_comes_out_equal),
     HARNESS_TEST(damaged_manifest_is_an_error_that_names_it),
     HARNESS_TEST(length_of_a_tgb_becomes_its_payload),
+    HARNESS_TEST(length_of_a_tgb_becomes_slices_that_ranges_read),
     HARNESS_TEST(listings_pass_through),
     HARNESS_TEST(closing_with_requests_in_flight_frees_them),
     {0},
