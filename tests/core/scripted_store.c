@@ -202,22 +202,25 @@ void scripted_store_delete_below_floor(struct scripted_store *store)
 
 /* ---- requests ---- */
 
+/* By verb, in the order of the enum. */
+struct key_kinds {
+    const char *prefix;
+    enum request_kind kinds[STORE_VERB_COUNT];
+};
+
+static const struct key_kinds key_kinds[] = {
+    {NAME_FLOOR_PREFIX, {ANY_REQUEST, PUT_FLOOR, ANY_REQUEST, LIST_FLOOR, ANY_REQUEST}},
+    {NAME_MANIFEST_PREFIX, {READ_VERSION, ANY_REQUEST, CREATE_VERSION, LIST_NEWER, DELETE_VERSION}},
+    {NAME_TGB_PREFIX, {READ_TGB, PUT_TGB, ANY_REQUEST, LIST_TGBS, DELETE_TGB}},
+    {NAME_INTENT_PREFIX, {ANY_REQUEST, PUT_INTENT, ANY_REQUEST, LIST_INTENT, ANY_REQUEST}},
+    {NAME_WATERMARK_PREFIX, {READ_NUMBER, PUT_VALUE, TAKE_NUMBER, LIST_NUMBERS, DELETE_VALUE}},
+};
+
 static enum request_kind kind_of(const struct store_op *op)
 {
-    uint64_t version;
-    switch (op->verb) {
-    case STORE_GET:
-        return name_parse_version(op->key, &version) ? READ_VERSION : ANY_REQUEST;
-    case STORE_PUT:
-        return PUT_TGB;
-    case STORE_PUT_IF_ABSENT:
-        return CREATE_VERSION;
-    case STORE_LIST:
-        return strcmp(op->key, NAME_FLOOR_PREFIX) == 0 ? LIST_FLOOR : LIST_NEWER;
-    case STORE_DELETE:
-    case STORE_VERB_COUNT:
-        break;
-    }
+    for (size_t i = 0; i < sizeof(key_kinds) / sizeof(key_kinds[0]); i++)
+        if (strncmp(op->key, key_kinds[i].prefix, strlen(key_kinds[i].prefix)) == 0)
+            return key_kinds[i].kinds[op->verb];
     return ANY_REQUEST;
 }
 

@@ -23,6 +23,18 @@ enum request_kind {
     LIST_NEWER, /* the search */
     LIST_FLOOR, /* the validation */
     PUT_TGB,
+    READ_TGB,
+    LIST_TGBS,
+    DELETE_TGB,
+    DELETE_VERSION,
+    PUT_FLOOR,
+    PUT_INTENT,
+    LIST_INTENT,
+    TAKE_NUMBER,
+    READ_NUMBER,
+    LIST_NUMBERS,
+    PUT_VALUE, /* or "retired" */
+    DELETE_VALUE,
     REQUEST_KIND_COUNT,
 };
 
