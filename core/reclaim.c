@@ -1,0 +1,486 @@
+/* reclaim.c - the first half of a round: what consumers need, the intent, the floor. Watermarks are
+ * the paper's; numbers, intent, floor and the order of the steps are ours (docs/data_plane.md). */
+#include "core/reclaim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/backoff.h"
+#include "core/reclaim_sweep.h"
+
+const char *reclaim_end_name(enum reclaim_end end)
+{
+    static const char *const names[] = {
+#define X(code, name, text) name,
+        RECLAIM_ENDS(X)
+#undef X
+    };
+    assert(end < RECLAIM_END_COUNT);
+    return names[end];
+}
+
+const char *reclaim_end_text(enum reclaim_end end)
+{
+    static const char *const texts[] = {
+#define X(code, name, text) text,
+        RECLAIM_ENDS(X)
+#undef X
+    };
+    assert(end < RECLAIM_END_COUNT);
+    return texts[end];
+}
+
+struct reclaim *reclaim_open(const struct reclaim_options *options)
+{
+    assert(options->deletes_max > 0 && options->deletes_max <= RECLAIM_DELETES_MAX);
+    assert(options->full_every > 0 && options->grace_ns >= 0 && options->marker_grace_ns >= 0);
+    struct reclaim *reclaim =
+        calloc(1, sizeof(*reclaim) + options->deletes_max * sizeof(reclaim->deletes[0]));
+    assert(reclaim != NULL);
+    reclaim->options = *options;
+    struct chain_reader_options chain = {.retry_ns = options->retry_ns,
+                                         .retry_max_ns = options->retry_max_ns,
+                                         .behind = options->behind};
+    chain_reader_init(&reclaim->chain, &chain, random_stream_make(options->random.key, 1));
+    store_op_init(&reclaim->control);
+    live_set_init(&reclaim->live);
+    for (uint32_t i = 0; i < options->deletes_max; i++)
+        store_op_init(&reclaim->deletes[i].op);
+    return reclaim;
+}
+
+void reclaim_close(struct reclaim *reclaim)
+{
+    for (uint32_t i = 0; i < reclaim->options.deletes_max; i++)
+        store_op_deinit(&reclaim->deletes[i].op);
+    live_set_deinit(&reclaim->live);
+    store_op_deinit(&reclaim->control);
+    chain_reader_deinit(&reclaim->chain);
+    free(reclaim);
+}
+
+struct store_op *reclaim_op(struct reclaim *reclaim, uint32_t slot)
+{
+    if (slot == RECLAIM_SLOT_CHAIN)
+        return &reclaim->chain.op;
+    if (slot == RECLAIM_SLOT_CONTROL)
+        return &reclaim->control;
+    assert(slot - RECLAIM_SLOT_DELETES < reclaim->options.deletes_max);
+    return &reclaim->deletes[slot - RECLAIM_SLOT_DELETES].op;
+}
+
+/* ---- effects ---- */
+
+void reclaim_effect(struct reclaim_effects *effects, enum reclaim_effect_kind kind, uint32_t slot,
+                    int64_t at_ns)
+{
+    assert(effects->count < RECLAIM_EFFECTS_MAX);
+    effects->items[effects->count++] =
+        (struct reclaim_effect){.kind = kind, .slot = slot, .at_ns = at_ns};
+}
+
+int64_t reclaim_backoff_ns(struct reclaim *reclaim, uint32_t failures)
+{
+    const struct reclaim_options *options = &reclaim->options;
+    int64_t bound_ns = backoff_bound_ns(options->retry_ns, options->retry_max_ns, failures);
+    return (int64_t)((double)bound_ns * random_unit(&reclaim->options.random));
+}
+
+static void end_if_idle(struct reclaim *reclaim, struct reclaim_effects *effects)
+{
+    if (reclaim->phase != RECLAIM_ENDING || reclaim->lead != RECLAIM_SLOT_FREE ||
+        reclaim->deletes_busy > 0)
+        return;
+    reclaim->phase = RECLAIM_IDLE;
+    reclaim->report.foreign += reclaim->scan.foreign;
+    reclaim->report.retried += reclaim->chain.retried;
+    reclaim->chain.retried = 0;
+    reclaim_effect(effects, RECLAIM_ROUND_ENDED, 0, 0);
+}
+
+void reclaim_finish(struct reclaim *reclaim, enum reclaim_end end, const char *error,
+                    struct reclaim_effects *effects)
+{
+    assert(reclaim->phase != RECLAIM_IDLE);
+    reclaim->phase = RECLAIM_ENDING;
+    reclaim->report.end = end;
+    if (error != NULL)
+        snprintf(reclaim->error, sizeof(reclaim->error), "%s", error);
+    if (end != RECLAIM_DONE)
+        reclaim_sweep_drop(reclaim);
+    end_if_idle(reclaim, effects);
+}
+
+static void submit(struct reclaim *reclaim, enum store_verb verb, struct reclaim_effects *effects)
+{
+    struct store_op *op = &reclaim->control;
+    assert(reclaim->lead == RECLAIM_SLOT_FREE);
+    op->verb = verb;
+    op->body = (struct body){.kind = BODY_NONE};
+    if (verb == STORE_PUT)
+        op->body.kind = BODY_BYTES; /* empty */
+    op->range_offset = 0;
+    op->range_bytes = 0;
+    reclaim->lead = RECLAIM_SLOT_SENT;
+    reclaim->control_retries = 0;
+    reclaim_effect(effects, RECLAIM_SUBMIT, RECLAIM_SLOT_CONTROL, 0);
+}
+
+void reclaim_list(struct reclaim *reclaim, const char *prefix, const char *after,
+                  struct reclaim_effects *effects)
+{
+    struct store_op *op = &reclaim->control;
+    snprintf(op->key, STORE_KEY_MAX, "%s", prefix);
+    snprintf(op->after, STORE_KEY_MAX, "%s", after);
+    op->list_keys_max = STORE_LIST_KEYS_MAX;
+    submit(reclaim, STORE_LIST, effects);
+}
+
+bool reclaim_list_on(struct reclaim *reclaim, struct reclaim_effects *effects)
+{
+    struct store_op *op = &reclaim->control;
+    bool more = op->page.truncated && op->page.count > 0;
+    char last[STORE_KEY_MAX];
+    if (more)
+        snprintf(last, sizeof(last), "%s", list_page_key(&op->page, op->page.count - 1));
+    store_op_release(op);
+    if (!more)
+        return false;
+    if (strcmp(last, op->after) <= 0) {
+        reclaim_finish(reclaim, RECLAIM_REFUSED,
+                       "a listing goes round in circles: the store repeats keys", effects);
+        return true;
+    }
+    snprintf(op->after, STORE_KEY_MAX, "%s", last);
+    submit(reclaim, STORE_LIST, effects);
+    return true;
+}
+
+static void put_marker(struct reclaim *reclaim, struct reclaim_effects *effects)
+{
+    reclaim->control.after[0] = '\0';
+    submit(reclaim, STORE_PUT, effects);
+}
+
+/* ---- the steps of a round ---- */
+
+static void read_chain(struct reclaim *reclaim, int64_t now_ns, enum reclaim_phase phase,
+                       struct reclaim_effects *effects);
+
+static void list_watermarks(struct reclaim *reclaim, enum reclaim_phase phase,
+                            struct reclaim_effects *effects)
+{
+    reclaim->phase = phase;
+    watermark_scan_init(&reclaim->scan, reclaim->floor.step);
+    watermark_tally_init(&reclaim->tally, reclaim->options.ranks);
+    reclaim_list(reclaim, NAME_WATERMARK_PREFIX, "", effects);
+}
+
+/* The floor as found, and what a version was trimmed by: both were given up before. */
+static void take_floor(struct reclaim *reclaim)
+{
+    const struct chain_reader *chain = &reclaim->chain;
+    reclaim->floor = chain->floor;
+    if (chain->known->first_step > reclaim->floor.step)
+        reclaim->floor.step = chain->known->first_step;
+}
+
+static void report_chain(struct reclaim *reclaim)
+{
+    struct reclaim_report *report = &reclaim->report;
+    report->version = reclaim->chain.known->version;
+    report->next_step = reclaim->chain.known->next_step;
+    report->newest = reclaim->chain.newest;
+    report->floor = reclaim->floor;
+}
+
+static void sweep(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
+{
+    report_chain(reclaim);
+    reclaim_sweep_begin(reclaim, now_ns, effects);
+}
+
+/* V is validated after everything else that the floor says. What nobody has is not given up: a
+ * watermark beyond V is kept to V. */
+static void raise_floor(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
+{
+    const struct manifest *version = reclaim->chain.known;
+    uint64_t step = reclaim->needed < version->next_step ? reclaim->needed : version->next_step;
+    struct floor floor = {.version = version->version, .step = reclaim->floor.step};
+    if (step > floor.step)
+        floor.step = step;
+    reclaim->needed = floor.step;
+    assert(floor.version >= reclaim->floor.version);
+    if (reclaim->options.mode == RECLAIM_DRY_RUN ||
+        (floor.version == reclaim->chain.floor.version &&
+         floor.step == reclaim->chain.floor.step)) {
+        reclaim->floor = floor;
+        sweep(reclaim, now_ns, effects);
+        return;
+    }
+    reclaim->phase = RECLAIM_RAISING;
+    name_floor(reclaim->control.key, floor);
+    put_marker(reclaim, effects);
+}
+
+static void on_raised(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
+{
+    bool parsed = name_parse_floor(reclaim->control.key, &reclaim->floor);
+    assert(parsed);
+    sweep(reclaim, now_ns, effects);
+}
+
+static void report_watermarks(struct reclaim *reclaim, int64_t now_ns)
+{
+    const struct watermark_tally *tally = &reclaim->tally;
+    struct reclaim_report *report = &reclaim->report;
+    report->consumers = tally->consumers;
+    report->retired = tally->retired;
+    report->missing = tally->missing;
+    report->first_missing = tally->first_missing;
+    if (tally->consumers == 0)
+        return;
+    report->watermark = tally->step;
+    report->holder = tally->holder;
+    if (tally->step != reclaim->held) {
+        reclaim->held = tally->step;
+        reclaim->held_since_ns = now_ns;
+    }
+    report->held_ns = now_ns - reclaim->held_since_ns;
+}
+
+static void on_listed(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
+{
+    const struct watermark_tally *tally = &reclaim->tally;
+    report_watermarks(reclaim, now_ns);
+    reclaim->needed = reclaim->floor.step;
+    if (!watermark_tally_complete(tally)) {
+        sweep(reclaim, now_ns, effects); /* what was given up before */
+        return;
+    }
+    uint64_t step = tally->step;
+    if (step > reclaim->chain.known->next_step)
+        step = reclaim->chain.known->next_step;
+    if (step > reclaim->needed)
+        reclaim->needed = step;
+    if (step <= reclaim->floor.step || reclaim->options.mode == RECLAIM_DRY_RUN) {
+        raise_floor(reclaim, now_ns, effects);
+        return;
+    }
+    reclaim->phase = RECLAIM_INTENDING;
+    name_intent(reclaim->control.key, step);
+    put_marker(reclaim, effects);
+}
+
+/* A consumer that came before the intent is on this listing; one that comes later sees the intent.
+ */
+static void on_listed_again(struct reclaim *reclaim, int64_t now_ns,
+                            struct reclaim_effects *effects)
+{
+    const struct watermark_tally *tally = &reclaim->tally;
+    if (!watermark_tally_complete(tally))
+        reclaim->needed = reclaim->floor.step;
+    else if (tally->step < reclaim->needed)
+        reclaim->needed = tally->step;
+    read_chain(reclaim, now_ns, RECLAIM_READING_AGAIN, effects);
+}
+
+static void on_chain(struct reclaim *reclaim, int64_t now_ns, struct chain_effect effect,
+                     struct reclaim_effects *effects)
+{
+    bool first = reclaim->phase == RECLAIM_READING;
+    switch (effect.kind) {
+    case CHAIN_SUBMIT:
+        reclaim->lead = RECLAIM_SLOT_SENT;
+        reclaim_effect(effects, RECLAIM_SUBMIT, RECLAIM_SLOT_CHAIN, 0);
+        break;
+    case CHAIN_SLEEP:
+        reclaim->lead = RECLAIM_SLOT_WAITING;
+        reclaim_effect(effects, RECLAIM_SLEEP, RECLAIM_SLOT_CHAIN, effect.until_ns);
+        break;
+    case CHAIN_CHANGED:
+    case CHAIN_UNCHANGED:
+        take_floor(reclaim);
+        if (first)
+            list_watermarks(reclaim, RECLAIM_LISTING, effects);
+        else
+            raise_floor(reclaim, now_ns, effects);
+        break;
+    case CHAIN_EMPTY:
+        reclaim_finish(reclaim, RECLAIM_EMPTY, NULL, effects);
+        break;
+    case CHAIN_FAILED:
+        reclaim_finish(reclaim,
+                       reclaim->chain.retries_row > CHAIN_RETRIES_MAX ? RECLAIM_GIVEN_UP
+                                                                      : RECLAIM_REFUSED,
+                       reclaim->chain.error, effects);
+        break;
+    }
+}
+
+static void read_chain(struct reclaim *reclaim, int64_t now_ns, enum reclaim_phase phase,
+                       struct reclaim_effects *effects)
+{
+    reclaim->phase = phase;
+    on_chain(reclaim, now_ns, chain_reader_begin(&reclaim->chain, now_ns), effects);
+}
+
+/* ---- answers ---- */
+
+static void on_watermark_page(struct reclaim *reclaim, int64_t now_ns,
+                              struct reclaim_effects *effects)
+{
+    const struct list_page *page = &reclaim->control.page;
+    struct watermark finished;
+    for (size_t i = 0; i < page->count; i++)
+        if (watermark_scan_add(&reclaim->scan, list_page_key(page, i), &finished))
+            watermark_tally_add(&reclaim->tally, &finished);
+    if (reclaim_list_on(reclaim, effects))
+        return;
+    if (watermark_scan_end(&reclaim->scan, &finished))
+        watermark_tally_add(&reclaim->tally, &finished);
+    watermark_tally_end(&reclaim->tally);
+    if (reclaim->phase == RECLAIM_LISTING)
+        on_listed(reclaim, now_ns, effects);
+    else
+        on_listed_again(reclaim, now_ns, effects);
+}
+
+static void on_control(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
+{
+    switch (reclaim->phase) {
+    case RECLAIM_LISTING:
+    case RECLAIM_LISTING_AGAIN:
+        on_watermark_page(reclaim, now_ns, effects);
+        return;
+    case RECLAIM_INTENDING:
+        list_watermarks(reclaim, RECLAIM_LISTING_AGAIN, effects);
+        return;
+    case RECLAIM_RAISING:
+        on_raised(reclaim, now_ns, effects);
+        return;
+    case RECLAIM_SWEEPING_CHAIN:
+    case RECLAIM_SWEEPING_TGBS:
+    case RECLAIM_SWEEPING_FLOORS:
+    case RECLAIM_SWEEPING_INTENTS:
+        reclaim_sweep_page(reclaim, now_ns, effects);
+        return;
+    case RECLAIM_IDLE:
+    case RECLAIM_READING:
+    case RECLAIM_READING_AGAIN:
+    case RECLAIM_ENDING:
+        break;
+    }
+    assert(reclaim->phase == RECLAIM_ENDING);
+}
+
+/* Markers and listings are asked for again until they are surely done, or the round is given up. */
+static void on_control_answer(struct reclaim *reclaim, int64_t now_ns,
+                              struct reclaim_effects *effects)
+{
+    struct store_op *op = &reclaim->control;
+    if (op->outcome == STORE_OK) {
+        on_control(reclaim, now_ns, effects);
+        return;
+    }
+    char error[STORE_ERROR_MAX];
+    if (op->outcome == STORE_FAILED || op->outcome == STORE_NOT_FOUND) {
+        snprintf(error, sizeof(error), "%s %.100s was refused: %.120s", store_verb_name(op->verb),
+                 op->key, op->error);
+        store_op_release(op);
+        reclaim_finish(reclaim, RECLAIM_REFUSED, error, effects);
+        return;
+    }
+    if (++reclaim->control_retries > RECLAIM_RETRIES_MAX) {
+        snprintf(error, sizeof(error), "%s %.100s was not answered %d times in a row: %.80s",
+                 store_verb_name(op->verb), op->key, RECLAIM_RETRIES_MAX, op->error);
+        store_op_release(op);
+        reclaim_finish(reclaim, RECLAIM_GIVEN_UP, error, effects);
+        return;
+    }
+    store_op_release(op);
+    reclaim->report.retried++;
+    reclaim->lead = RECLAIM_SLOT_WAITING;
+    reclaim_effect(effects, RECLAIM_SLEEP, RECLAIM_SLOT_CONTROL,
+                   now_ns + reclaim_backoff_ns(reclaim, reclaim->control_retries));
+}
+
+static void on_answer(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,
+                      struct reclaim_effects *effects)
+{
+    if (slot >= RECLAIM_SLOT_DELETES) {
+        reclaim_sweep_answer(reclaim, now_ns, slot - RECLAIM_SLOT_DELETES, effects);
+        end_if_idle(reclaim, effects);
+        return;
+    }
+    assert(reclaim->lead == RECLAIM_SLOT_SENT);
+    reclaim->lead = RECLAIM_SLOT_FREE;
+    if (reclaim->phase == RECLAIM_ENDING) {
+        store_op_release(reclaim_op(reclaim, slot));
+        end_if_idle(reclaim, effects);
+    } else if (slot == RECLAIM_SLOT_CHAIN) {
+        on_chain(reclaim, now_ns, chain_reader_answer(&reclaim->chain, now_ns), effects);
+    } else {
+        on_control_answer(reclaim, now_ns, effects);
+    }
+}
+
+/* A timer of a slot that waits no more is passed over. */
+static void on_timer(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,
+                     struct reclaim_effects *effects)
+{
+    if (slot >= RECLAIM_SLOT_DELETES) {
+        reclaim_sweep_wake(reclaim, slot - RECLAIM_SLOT_DELETES, effects);
+        return;
+    }
+    if (reclaim->lead != RECLAIM_SLOT_WAITING)
+        return;
+    if (slot == RECLAIM_SLOT_CHAIN) {
+        on_chain(reclaim, now_ns, chain_reader_wake(&reclaim->chain, now_ns), effects);
+        return;
+    }
+    reclaim->lead = RECLAIM_SLOT_SENT;
+    reclaim_effect(effects, RECLAIM_SUBMIT, RECLAIM_SLOT_CONTROL, 0);
+}
+
+static void on_stop(struct reclaim *reclaim, struct reclaim_effects *effects)
+{
+    reclaim->stopped = true;
+    if (reclaim->phase == RECLAIM_IDLE)
+        return;
+    if (reclaim->lead == RECLAIM_SLOT_WAITING)
+        reclaim->lead = RECLAIM_SLOT_FREE;
+    if (reclaim->phase != RECLAIM_ENDING) {
+        reclaim_finish(reclaim, RECLAIM_STOPPED, NULL, effects);
+        return;
+    }
+    reclaim_sweep_drop(reclaim);
+    end_if_idle(reclaim, effects);
+}
+
+void reclaim_step(struct reclaim *reclaim, int64_t now_ns, struct reclaim_event event,
+                  struct reclaim_effects *effects)
+{
+    effects->count = 0;
+    switch (event.kind) {
+    case RECLAIM_ROUND:
+        assert(reclaim->phase == RECLAIM_IDLE && !reclaim->stopped);
+        reclaim->report = (struct reclaim_report){0};
+        reclaim->error[0] = '\0';
+        watermark_scan_init(&reclaim->scan, 0);
+        reclaim->report.full = reclaim->rounds % reclaim->options.full_every == 0;
+        reclaim->rounds++;
+        read_chain(reclaim, now_ns, RECLAIM_READING, effects);
+        break;
+    case RECLAIM_STOP:
+        on_stop(reclaim, effects);
+        break;
+    case RECLAIM_ANSWER:
+        on_answer(reclaim, now_ns, event.slot, effects);
+        break;
+    case RECLAIM_TIMER:
+        on_timer(reclaim, now_ns, event.slot, effects);
+        break;
+    }
+}
