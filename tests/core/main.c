@@ -23,6 +23,7 @@ extern const struct harness_test producer_tests[];
 extern const struct harness_test driver_tests[];
 extern const struct harness_test watermark_tests[];
 extern const struct harness_test chain_reader_tests[];
+extern const struct harness_test membership_tests[];
 extern const struct harness_test live_set_tests[];
 extern const struct harness_test swarm_tests[];
 
@@ -49,6 +50,7 @@ static const struct harness_suite suites[] = {
     {"driver", driver_tests},
     {"watermark", watermark_tests},
     {"chain_reader", chain_reader_tests},
+    {"membership", membership_tests},
     {"live_set", live_set_tests},
     {"swarm", swarm_tests},
 };
