@@ -391,7 +391,11 @@ static void perform_chain(struct consumer *consumer, int64_t now_ns, struct chai
         on_read(consumer, now_ns, effect.kind);
         return;
     case CHAIN_FAILED:
-        consumer_stop(consumer, CONSUMER_STORE_FAILED, consumer->chain.error);
+        /* What was answered was no manifest, or a worse one; else the store did not answer. */
+        consumer_stop(consumer,
+                      consumer->chain.op.outcome == STORE_OK ? CONSUMER_CORRUPT
+                                                             : CONSUMER_STORE_FAILED,
+                      consumer->chain.error);
         return;
     }
 }
@@ -508,6 +512,10 @@ void consumer_step(struct consumer *consumer, int64_t now_ns, struct consumer_ev
         break;
     case CONSUMER_SAVED:
         on_saved(consumer, now_ns, effects);
+        break;
+    case CONSUMER_SAVE_REFUSED:
+        consumer_stop(consumer, CONSUMER_SUPERSEDED,
+                      "a newer process of this rank has saved its checkpoints in the same place");
         break;
     case CONSUMER_TAKE:
         consumer_fetch_take(consumer);

@@ -97,6 +97,7 @@ enum consumer_event_kind {
     CONSUMER_FETCH_ANSWER, /* slot; of fetches[slot].op */
     CONSUMER_FETCH_TIMER,  /* slot */
     CONSUMER_SAVED,        /* what CONSUMER_EFFECT_SAVE asked for is durable */
+    CONSUMER_SAVE_REFUSED, /* ... is not: a newer process of this consumer saves there */
     CONSUMER_TAKE,         /* the delivery was used; the next one may follow */
     /* Keep the place before the step that would be taken next. Refused never: while one is in
      * progress the next waits. Allowed between RUNNING and the end. */
@@ -116,7 +117,9 @@ enum consumer_effect_kind {
     CONSUMER_EFFECT_CHAIN_TIMER,   /* set or moved, at at_ns */
     CONSUMER_EFFECT_FETCH_TIMER,   /* slot, at_ns */
     /* Make membership.checkpoints durable as a whole, and drop what it no longer holds; then
-     * CONSUMER_SAVED. What was durable before stays valid until then. */
+     * CONSUMER_SAVED. What was durable before stays valid until then. Where two processes could
+     * save to one place, a set whose highest number is below the highest that is durable must be
+     * refused: CONSUMER_SAVE_REFUSED. */
     CONSUMER_EFFECT_SAVE,
     CONSUMER_EFFECT_RUNNING,      /* allowed to run; the first step will be `cursor` */
     CONSUMER_EFFECT_READY,        /* consumer_delivery has a step; until CONSUMER_TAKE */

@@ -249,6 +249,11 @@ void consumer_driver_saved(struct consumer_driver *driver)
     ask(driver, CONSUMER_SAVED);
 }
 
+void consumer_driver_save_refused(struct consumer_driver *driver)
+{
+    ask(driver, CONSUMER_SAVE_REFUSED);
+}
+
 void consumer_driver_stop(struct consumer_driver *driver)
 {
     ask(driver, CONSUMER_STOP);

@@ -29,7 +29,9 @@ struct consumer_observer {
      * has used it, now or later. The next `ready` follows then. */
     void (*ready)(void *context, uint32_t consumer, const struct consumer_delivery *delivery);
     /* Make the set durable in place of the one before, as a whole; then consumer_driver_saved, now
-     * or later. A set that cannot be made durable: consumer_driver_stop without it. */
+     * or later. A set whose highest number is below the highest of the set that is durable must
+     * not replace it: consumer_driver_save_refused. A set that cannot be made durable for another
+     * reason: consumer_driver_stop. */
     void (*save)(void *context, uint32_t consumer, const struct checkpoint_set *checkpoints);
     /* The checkpoint at `step`, and those asked for before it, are durable and published. */
     void (*checkpointed)(void *context, uint32_t consumer, uint64_t step);
@@ -55,6 +57,7 @@ void consumer_driver_take(struct consumer_driver *driver);
 /* Keep the place before the step that would be taken next; while running. */
 void consumer_driver_checkpoint(struct consumer_driver *driver);
 void consumer_driver_saved(struct consumer_driver *driver);
+void consumer_driver_save_refused(struct consumer_driver *driver);
 /* Asks for a clean end; `ended` follows when nothing is in flight. A save that was asked for and
  * not reported as done does not hold it up. */
 void consumer_driver_stop(struct consumer_driver *driver);
