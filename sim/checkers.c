@@ -14,11 +14,27 @@ void checkers_deinit(struct checkers *checkers)
 {
     steps_checker_deinit(&checkers->steps);
     fence_checker_deinit(&checkers->fence);
+    reader_checker_deinit(&checkers->reader);
+    rank_holds_deinit(&checkers->holds);
+    reclaim_checker_deinit(&checkers->reclaim);
+    committed_order_deinit(&checkers->order);
 }
 
 void checkers_watch(struct checkers *checkers, const struct virtual_store *store)
 {
     checkers->steps.store = store;
+}
+
+void checkers_follow_ranks(struct checkers *checkers, uint32_t slices)
+{
+    checkers->follows_ranks = true;
+    reclaim_checker_init(&checkers->reclaim, &checkers->order, &checkers->chain,
+                         &checkers->violations);
+    checkers->holds.reclaim = &checkers->reclaim;
+    checkers->reader.order = &checkers->order;
+    checkers->reader.holds = &checkers->holds;
+    checkers->reader.violations = &checkers->violations;
+    checkers->reader.slices = slices;
 }
 
 static void check_version(struct checkers *checkers, uint64_t named, uint64_t bytes,
@@ -35,6 +51,8 @@ static void check_version(struct checkers *checkers, uint64_t named, uint64_t by
     fence_checker_version(&checkers->fence, checked, violations);
     steps_checker_version(&checkers->steps, checkers->chain.floor.step, checked, violations);
     checkers->manifest_bytes = bytes;
+    if (checkers->follows_ranks)
+        committed_order_version(&checkers->order, checked->manifest);
     if (checkers->joined != NULL)
         checkers->joined(checkers->joined_context, checked);
 }
@@ -63,6 +81,14 @@ static void on_version(struct checkers *checkers, uint64_t named, int64_t now_ns
     manifest_release(manifest);
 }
 
+static void on_other(struct checkers *checkers, int64_t now_ns, uint32_t actor,
+                     const struct store_op *op)
+{
+    chain_checker_other(&checkers->chain, now_ns, actor, op, &checkers->violations);
+    if (checkers->follows_ranks)
+        reclaim_checker_applied(&checkers->reclaim, now_ns, actor, op);
+}
+
 static void on_applied(void *context, int64_t now_ns, uint32_t actor, const struct store_op *op,
                        enum store_outcome outcome)
 {
@@ -70,12 +96,17 @@ static void on_applied(void *context, int64_t now_ns, uint32_t actor, const stru
     uint64_t version;
     if (op->verb == STORE_GET || op->verb == STORE_LIST || outcome != STORE_OK)
         return;
-    if (strncmp(op->key, NAME_MANIFEST_PREFIX, strlen(NAME_MANIFEST_PREFIX)) != 0)
+    if (strncmp(op->key, NAME_MANIFEST_PREFIX, strlen(NAME_MANIFEST_PREFIX)) != 0) {
+        if (checkers->follows_ranks) {
+            rank_holds_applied(&checkers->holds, op);
+            reclaim_checker_applied(&checkers->reclaim, now_ns, actor, op);
+        }
         return;
+    }
     if (op->verb == STORE_PUT_IF_ABSENT && name_parse_version(op->key, &version))
         on_version(checkers, version, now_ns, actor, &op->body);
     else
-        chain_checker_other(&checkers->chain, now_ns, actor, op, &checkers->violations);
+        on_other(checkers, now_ns, actor, op);
 }
 
 struct virtual_store_observer checkers_observer(struct checkers *checkers)

@@ -8,6 +8,9 @@
  * - fence: no version by an epoch below the highest one of its producer, or by another incarnation
  *   of the same epoch.
  *
+ * - reader, reclaim (sim/reader_checker.h, sim/reclaim_checker.h), where ranks are followed: every
+ *   rank is given what is committed, in turn; nothing is given up or deleted that one still holds.
+ *
  * They see references and decode bytes. The cost of a version is that of its new entries; decoded
  * versions are compared entry by entry with what was there before. A violation is recorded and the
  * run goes on. Running out of memory ends the program. Ours. */
@@ -17,6 +20,8 @@
 #include "core/producer.h"
 #include "sim/chain_checker.h"
 #include "sim/fence_checker.h"
+#include "sim/reader_checker.h"
+#include "sim/reclaim_checker.h"
 #include "sim/steps_checker.h"
 #include "sim/violations.h"
 #include "sim/virtual_store.h"
@@ -27,6 +32,11 @@ struct checkers {
     struct fence_checker fence;
     struct violations violations;
     uint64_t manifest_bytes; /* size of the newest version */
+    bool follows_ranks;      /* the next four are in use */
+    struct committed_order order;
+    struct reclaim_checker reclaim;
+    struct rank_holds holds;
+    struct reader_checker reader;
     /* Told of each version that joins the chain, after it was checked; NULL: not called. */
     void (*joined)(void *context, const struct checked_version *checked);
     void *joined_context;
@@ -39,6 +49,9 @@ void checkers_deinit(struct checkers *checkers);
 struct virtual_store_observer checkers_observer(struct checkers *checkers);
 /* The store to look into, borrowed; before the loop runs. */
 void checkers_watch(struct checkers *checkers, const struct virtual_store *store);
+/* Ranks are checked, too; before the loop runs. `slices`: of a TGB; 0: plain ones. The struct stays
+ * where it is from now on. */
+void checkers_follow_ranks(struct checkers *checkers, uint32_t slices);
 /* A producer reports one of its batches as visible: it must be committed, and reported once. */
 void checkers_visible(struct checkers *checkers, int64_t now_ns, uint32_t producer,
                       const struct batch *batch);

@@ -8,6 +8,8 @@ extern const struct harness_test station_tests[];
 extern const struct harness_test virtual_loop_tests[];
 extern const struct harness_test virtual_store_tests[];
 extern const struct harness_test checkers_tests[];
+extern const struct harness_test rank_holds_tests[];
+extern const struct harness_test reader_checker_tests[];
 extern const struct harness_test reclaim_checker_tests[];
 extern const struct harness_test simulation_tests[];
 extern const struct harness_test fault_store_tests[];
@@ -26,6 +28,8 @@ static const struct harness_suite suites[] = {
     {"virtual_store", virtual_store_tests},
     {"checkers", checkers_tests},
     {"reclaim_checker", reclaim_checker_tests},
+    {"reader_checker", reader_checker_tests},
+    {"rank_holds", rank_holds_tests},
     {"simulation", simulation_tests},
     {"contention", contention_tests},
     {"fault_store", fault_store_tests},

@@ -1,0 +1,89 @@
+/* rank_holds.c - numbers, and what they stand for. Ours. */
+#include "sim/rank_holds.h"
+
+#include "core/name.h"
+#include "sim/memory.h"
+
+void rank_holds_deinit(struct rank_holds *holds)
+{
+    free(holds->ranks);
+    *holds = (struct rank_holds){0};
+}
+
+static struct rank_hold *hold_of(struct rank_holds *holds, uint32_t rank)
+{
+    if (rank >= holds->count) {
+        uint32_t count = rank < 32 ? 64 : rank * 2;
+        holds->ranks = memory_resize(holds->ranks, count, sizeof(*holds->ranks));
+        memset(holds->ranks + holds->count, 0, (count - holds->count) * sizeof(*holds->ranks));
+        holds->count = count;
+    }
+    return &holds->ranks[rank];
+}
+
+const struct rank_hold *rank_holds_of(struct rank_holds *holds, uint32_t rank)
+{
+    return hold_of(holds, rank);
+}
+
+static void end_hold(struct rank_holds *holds, uint32_t rank)
+{
+    hold_of(holds, rank)->kept = false;
+    reclaim_checker_hold(holds->reclaim, rank, 0);
+}
+
+void rank_holds_applied(struct rank_holds *holds, const struct store_op *op)
+{
+    struct watermark_name name;
+    if (op->verb == STORE_DELETE || !name_parse_watermark(op->key, &name))
+        return;
+    struct rank_hold *hold = hold_of(holds, name.consumer);
+    switch (name.part) {
+    case WATERMARK_NUMBER:
+        if (name.number > hold->highest)
+            hold->highest = name.number;
+        if (name.number > hold->holder && !hold->kept)
+            end_hold(holds, name.consumer);
+        return;
+    case WATERMARK_NUMBER_RETIRED:
+        if (name.number > hold->retired)
+            hold->retired = name.number;
+        if (name.number >= hold->holder)
+            end_hold(holds, name.consumer);
+        return;
+    case WATERMARK_NUMBER_VALUE:
+        return;
+    }
+}
+
+void rank_holds_abandoned(struct rank_holds *holds, uint32_t rank)
+{
+    end_hold(holds, rank);
+}
+
+void rank_holds_allowed(struct rank_holds *holds, uint32_t rank, uint64_t number, uint64_t step,
+                        const struct checkpoint_set *set)
+{
+    struct rank_hold *hold = hold_of(holds, rank);
+    if (number < hold->holder || number <= hold->retired)
+        return;
+    hold->holder = number;
+    hold->kept = set->count > 0;
+    if (hold->kept)
+        reclaim_checker_hold(holds->reclaim, rank, set->items[0].step);
+    else if (number == hold->highest)
+        reclaim_checker_hold(holds->reclaim, rank, step);
+}
+
+void rank_holds_saved(struct rank_holds *holds, uint32_t rank, uint64_t number,
+                      const struct checkpoint_set *set)
+{
+    struct rank_hold *hold = hold_of(holds, rank);
+    assert(set->count > 0);
+    if (number != hold->holder || number <= hold->retired)
+        return;
+    if (!hold->kept && number != hold->highest)
+        return; /* superseded before it kept anything */
+    hold->kept = true;
+    reclaim_checker_hold(holds->reclaim, rank, set->items[0].step);
+}
