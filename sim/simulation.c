@@ -24,6 +24,8 @@ struct simulation {
     struct checkers checkers;
     struct producer_observer observer;
     struct actor *actors;
+    struct rank_observer rank_observer;
+    struct rank_actors *ranks; /* NULL: none */
 };
 
 const char *simulation_options_check(const struct simulation_options *options)
@@ -32,6 +34,11 @@ const char *simulation_options_check(const struct simulation_options *options)
         return "the number of producers is not in 1..65536";
     if (options->duration_ns < 0)
         return "the duration is negative";
+    if (options->sampled != NULL && options->sample_ns <= 0)
+        return "the time between samples is not positive";
+    const char *ranks = rank_actors_check(&options->ranks);
+    if (ranks != NULL)
+        return ranks;
     return virtual_store_options_check(&options->store);
 }
 
@@ -74,6 +81,44 @@ static void on_ended(void *context, uint32_t producer, enum producer_end end, co
         outer->ended(outer->context, producer, end, text);
 }
 
+/* ---- what the ranks report ---- */
+
+static const struct rank_observer *outer_of(void *context)
+{
+    return ((struct simulation *)context)->options->rank_observer;
+}
+
+static void on_given(void *context, uint32_t rank, const struct consumer_delivery *delivery)
+{
+    const struct rank_observer *outer = outer_of(context);
+    if (outer != NULL)
+        outer->given(outer->context, rank, delivery);
+}
+
+static void on_checkpointed(void *context, uint32_t rank, uint64_t step)
+{
+    const struct rank_observer *outer = outer_of(context);
+    if (outer != NULL)
+        outer->checkpointed(outer->context, rank, step);
+}
+
+static void on_rank_request(void *context, uint32_t rank, const struct consumer_answer *answer)
+{
+    const struct rank_observer *outer = outer_of(context);
+    if (outer != NULL)
+        outer->request(outer->context, rank, answer);
+}
+
+static void on_rank_ended(void *context, uint32_t rank, enum consumer_end end, const char *text)
+{
+    struct simulation_result *result = ((struct simulation *)context)->result;
+    const struct rank_observer *outer = outer_of(context);
+    if (result->ranks_ended++ == 0)
+        snprintf(result->first_rank_end, sizeof(result->first_rank_end), "%s", text);
+    if (outer != NULL)
+        outer->ended(outer->context, rank, end, text);
+}
+
 /* ---- making ---- */
 
 static void make_store(struct simulation *simulation)
@@ -90,6 +135,23 @@ static void make_store(struct simulation *simulation)
     store.observer = checkers_observer(&simulation->checkers);
     simulation->store = virtual_store_open(&store);
     checkers_watch(&simulation->checkers, simulation->store);
+    if (options->ranks.count > 0)
+        checkers_follow_ranks(&simulation->checkers, options->ranks.consumer.slices);
+}
+
+static void make_ranks(struct simulation *simulation)
+{
+    const struct simulation_options *options = simulation->options;
+    if (options->ranks.count == 0)
+        return;
+    struct rank_world world = {.seed = options->seed,
+                               .loop = &simulation->loop.loop,
+                               .store = simulation->store,
+                               .checkers = &simulation->checkers,
+                               .bytes = (options->reference & REFERENCE_BYTES) != 0,
+                               .first_actor = options->producers,
+                               .observer = &simulation->rank_observer};
+    simulation->ranks = rank_actors_open(&options->ranks, &world);
 }
 
 static void make_actor(struct simulation *simulation, uint32_t number)
@@ -127,6 +189,10 @@ static void take_result(struct simulation *simulation)
     result->steps = simulation->checkers.steps.next_step - 1;
     result->objects = virtual_store_objects(simulation->store);
     result->store = virtual_store_counters(simulation->store);
+    if (simulation->ranks == NULL)
+        return;
+    result->given = simulation->checkers.reader.given;
+    result->slowest = rank_actors_slowest(simulation->ranks);
 }
 
 /* Clients first: they drop what is in flight, so that everything above them may go. */
@@ -139,10 +205,51 @@ static void take_apart(struct simulation *simulation)
             store_close(actor->codec);
         driver_close(actor->driver);
     }
+    if (simulation->ranks != NULL)
+        rank_actors_close(simulation->ranks);
     virtual_store_close(simulation->store);
     checkers_deinit(&simulation->checkers);
     virtual_loop_deinit(&simulation->loop);
     free(simulation->actors);
+}
+
+/* ---- running ---- */
+
+static void take_sample(struct simulation *simulation)
+{
+    const struct checkers *checkers = &simulation->checkers;
+    struct simulation_sample sample = {
+        .now_ns = simulation->loop.now_ns,
+        .tgbs = virtual_store_stock(simulation->store, NAME_TGB_PREFIX),
+        .manifests = virtual_store_stock(simulation->store, NAME_MANIFEST_PREFIX),
+        .floor = checkers->chain.floor,
+        .committed = checkers->steps.next_step - 1,
+        .live = checkers->steps.next_step - checkers->steps.first_step,
+        .slowest = simulation->ranks != NULL ? rank_actors_slowest(simulation->ranks) : 0,
+    };
+    simulation->options->sampled(simulation->options->context, &sample);
+}
+
+static void run_loop(struct simulation *simulation)
+{
+    const struct simulation_options *options = simulation->options;
+    for (int64_t at_ns = options->sample_ns;
+         options->sampled != NULL && at_ns < options->duration_ns; at_ns += options->sample_ns) {
+        loop_run(&simulation->loop.loop, at_ns);
+        take_sample(simulation);
+    }
+    loop_run(&simulation->loop.loop, options->duration_ns);
+    if (options->sampled != NULL)
+        take_sample(simulation);
+}
+
+static void show_ends(struct simulation *simulation)
+{
+    const struct simulation_options *options = simulation->options;
+    for (uint32_t i = 0; i < options->producers && options->at_end != NULL; i++)
+        options->at_end(options->context, driver_producer(simulation->actors[i].driver));
+    for (uint32_t i = 0; i < options->ranks.count && options->at_end_of_rank != NULL; i++)
+        options->at_end_of_rank(options->context, rank_actors_consumer(simulation->ranks, i));
 }
 
 void simulation_run(const struct simulation_options *options, struct simulation_result *result)
@@ -156,19 +263,24 @@ void simulation_run(const struct simulation_options *options, struct simulation_
                      .visible = on_visible,
                      .request = on_request,
                      .ended = on_ended},
+        .rank_observer = {.given = on_given,
+                          .checkpointed = on_checkpointed,
+                          .request = on_rank_request,
+                          .ended = on_rank_ended},
     };
     simulation.observer.context = &simulation;
+    simulation.rank_observer.context = &simulation;
     simulation.actors = memory_make(options->producers, sizeof(*simulation.actors));
     make_store(&simulation);
     for (uint32_t i = 0; i < options->producers; i++)
         make_actor(&simulation, i);
+    make_ranks(&simulation);
     if (options->at_start != NULL)
         options->at_start(options->context, &simulation.loop.loop);
     for (uint32_t i = 0; i < options->producers; i++)
         driver_start(simulation.actors[i].driver);
-    loop_run(&simulation.loop.loop, options->duration_ns);
-    for (uint32_t i = 0; i < options->producers && options->at_end != NULL; i++)
-        options->at_end(options->context, driver_producer(simulation.actors[i].driver));
+    run_loop(&simulation);
+    show_ends(&simulation);
     take_result(&simulation);
     take_apart(&simulation);
 }

@@ -1,4 +1,4 @@
-/* simulation.h - one run in virtual time: producers on a virtual store, under checkers.
+/* simulation.h - one run in virtual time: producers and ranks on a virtual store, under checkers.
  *
  * Blocks until the run is over. Runs share nothing, so that several threads may run one each. A run
  * is a function of its options: same options, same digest, on every compiler and optimisation level
@@ -8,6 +8,7 @@
 
 #include "core/driver.h"
 #include "sim/checkers.h"
+#include "sim/rank_actors.h"
 #include "sim/virtual_store.h"
 
 #define SIMULATION_PRODUCERS_MAX MANIFEST_STATES_MAX
@@ -20,6 +21,17 @@ enum {
     REFERENCE_ALL = REFERENCE_QUEUE | REFERENCE_LINKS | REFERENCE_BYTES,
 };
 
+/* How things stand at one moment. */
+struct simulation_sample {
+    int64_t now_ns;
+    struct object_stock tgbs;      /* stored */
+    struct object_stock manifests; /* versions and floors */
+    struct floor floor;
+    uint64_t committed; /* steps */
+    uint64_t live;      /* steps in the newest version */
+    uint64_t slowest;   /* the first step that not all ranks were given yet; 0: no ranks */
+};
+
 struct simulation_options {
     uint64_t seed;
     uint32_t producers; /* 1..SIMULATION_PRODUCERS_MAX */
@@ -30,10 +42,17 @@ struct simulation_options {
     /* Producer number, incarnation and random stream are set by the run, from (seed, producer). */
     struct producer_options producer;
     const struct producer_observer *observer; /* borrowed; NULL: none */
+    /* Their TGBs are sliced as ranks.consumer.slices says. */
+    struct rank_actors_options ranks;
+    const struct rank_observer *rank_observer; /* borrowed; NULL: none */
+    /* Told each sample_ns, and when the run is over; does not change the run. NULL: not called. */
+    void (*sampled)(void *context, const struct simulation_sample *sample);
+    int64_t sample_ns;
     /* Told of the run's loop before anything happens, and of each producer as it is when the run is
      * over; NULL: not called. */
     void (*at_start)(void *context, struct loop *loop);
     void (*at_end)(void *context, const struct producer *producer);
+    void (*at_end_of_rank)(void *context, const struct consumer *consumer);
     void *context;
 };
 
@@ -47,6 +66,10 @@ struct simulation_result {
     uint32_t objects;                      /* stored at the end */
     uint32_t ended;                        /* producers that ended before the run did */
     char first_end[PRODUCER_END_TEXT_MAX]; /* the first one's reason; empty: none */
+    uint64_t given;                        /* steps, to all ranks together */
+    uint64_t slowest;                      /* as in a sample */
+    uint32_t ranks_ended;                  /* before the run did */
+    char first_rank_end[CONSUMER_END_TEXT_MAX];
     struct virtual_store_counters store;
 };
 

@@ -224,7 +224,126 @@ static void the_observer_sees_what_the_chain_holds(void)
     CU_ASSERT_TRUE(batches_seen <= result.steps && batches_seen + 1000 > result.steps);
 }
 
+/* ---- ranks ---- */
+
+static struct simulation_options make_ranks(uint32_t ranks, int64_t seconds)
+{
+    struct simulation_options options = make_options("dac", 8, seconds);
+    options.ranks = (struct rank_actors_options){
+        .count = ranks,
+        .start_ns = 5 * NS_PER_S,
+        .step_ns = 300 * NS_PER_MS,
+        .step_jitter = 0.2,
+        .checkpoint_steps = 50,
+        .save_ns = 2 * NS_PER_S,
+        .consumer = {.membership = {.retry_ns = 100 * NS_PER_MS, .retry_max_ns = 10 * NS_PER_S},
+                     .slices = ranks,
+                     .prefetch_bytes = 16 << 20,
+                     .fetches_max = 8,
+                     .fetch_retries = 16,
+                     .lookahead = 8,
+                     .poll_min_ns = 200 * NS_PER_MS,
+                     .poll_max_ns = 10 * NS_PER_S,
+                     .retry_ns = 100 * NS_PER_MS,
+                     .retry_max_ns = 10 * NS_PER_S,
+                     .checkpoints_kept = 3}};
+    return options;
+}
+
+struct rank_tally {
+    uint64_t given;
+    uint64_t checkpointed;
+    uint64_t slice_requests;
+    uint64_t samples;
+    uint64_t slice_bytes;
+    uint64_t raw_bytes;
+    struct object_stock tgbs;
+};
+
+static void tally_given(void *context, uint32_t rank, const struct consumer_delivery *delivery)
+{
+    (void)rank;
+    (void)delivery;
+    ((struct rank_tally *)context)->given++;
+}
+
+static void tally_checkpointed(void *context, uint32_t rank, uint64_t step)
+{
+    (void)rank;
+    (void)step;
+    ((struct rank_tally *)context)->checkpointed++;
+}
+
+static void tally_request(void *context, uint32_t rank, const struct consumer_answer *answer)
+{
+    (void)rank;
+    ((struct rank_tally *)context)->slice_requests += answer->request == CONSUMER_REQUEST_SLICE;
+}
+
+static void tally_ended(void *context, uint32_t rank, enum consumer_end end, const char *text)
+{
+    (void)context;
+    (void)rank;
+    (void)end;
+    printf("\n  %s\n", text);
+}
+
+static void tally_sample(void *context, const struct simulation_sample *sample)
+{
+    struct rank_tally *tally = context;
+    tally->samples++;
+    tally->tgbs = sample->tgbs;
+}
+
+static void tally_consumer(void *context, const struct consumer *consumer)
+{
+    struct rank_tally *tally = context;
+    tally->slice_bytes += consumer->counters.bytes[CONSUMER_REQUEST_SLICE];
+    tally->raw_bytes += consumer->counters.slice_bytes;
+}
+
+static void ranks_are_given_every_step(void)
+{
+    struct rank_tally tally = {0};
+    struct rank_observer observer = {.context = &tally,
+                                     .given = tally_given,
+                                     .checkpointed = tally_checkpointed,
+                                     .request = tally_request,
+                                     .ended = tally_ended};
+    struct simulation_options options = make_ranks(16, 1200);
+    struct simulation_result plain = run(&options);
+    options.rank_observer = &observer;
+    options.sampled = tally_sample;
+    options.sample_ns = 7 * NS_PER_S;
+    options.at_end_of_rank = tally_consumer;
+    options.context = &tally;
+    struct simulation_result result = run(&options);
+    CU_ASSERT_EQUAL(result.ranks_ended, 0);
+    CU_ASSERT(result.slowest > 1000 && result.slowest > result.steps / 2);
+    CU_ASSERT_EQUAL(result.given, tally.given);
+    CU_ASSERT(tally.checkpointed > 16 * 20);
+    CU_ASSERT(tally.slice_requests >= tally.given);
+    /* One range request a slice: its header and what is fetched ahead is all that comes on top. */
+    CU_ASSERT((double)tally.slice_bytes < 1.02 * (double)tally.raw_bytes);
+    CU_ASSERT_EQUAL(tally.samples, 1200 / 7 + 1);
+    CU_ASSERT(tally.tgbs.bytes >= result.steps * (32 << 20));
+    CU_ASSERT_EQUAL(plain.digest, result.digest);
+}
+
+static void the_reference_has_the_same_digest_with_ranks(void)
+{
+    struct simulation_options options = make_ranks(4, 300);
+    struct simulation_result fast = run(&options);
+    options.reference = REFERENCE_ALL;
+    struct simulation_result slow = run(&options);
+    CU_ASSERT_EQUAL(fast.digest, slow.digest);
+    CU_ASSERT_EQUAL(fast.given, slow.given);
+    CU_ASSERT(fast.given > 500);
+}
+
 const struct harness_test simulation_tests[] = {
+    HARNESS_TEST(ranks_are_given_every_step),
+    HARNESS_TEST(the_reference_has_the_same_digest_with_ranks),
     HARNESS_TEST(the_paper_s_run_is_safe),
     HARNESS_TEST(every_policy_is_safe),
     HARNESS_TEST(the_seed_decides),
