@@ -54,6 +54,22 @@
 #define CLI_RANK (UINT64_C(1) << 33)
 #define CLI_RANKS (UINT64_C(1) << 34)
 #define CLI_TOKEN (UINT64_C(1) << 35)
+#define CLI_CHECKPOINTS (UINT64_C(1) << 36)
+#define CLI_CHECKPOINT_EVERY (UINT64_C(1) << 37)
+#define CLI_STEPS (UINT64_C(1) << 38)
+#define CLI_PREFETCH (UINT64_C(1) << 39)
+#define CLI_ROLLBACK (UINT64_C(1) << 40)
+#define CLI_STEP_TIME (UINT64_C(1) << 41)
+#define CLI_LOG (UINT64_C(1) << 42)
+#define CLI_FROM (UINT64_C(1) << 43)
+#define CLI_ORDER (UINT64_C(1) << 44)
+#define CLI_DRY_RUN (UINT64_C(1) << 45)
+#define CLI_LOOP (UINT64_C(1) << 46)
+#define CLI_GRACE (UINT64_C(1) << 47)
+#define CLI_BEHIND (UINT64_C(1) << 48)
+#define CLI_RETIRE_CONSUMER (UINT64_C(1) << 49)
+#define CLI_RETIRE_PRODUCER (UINT64_C(1) << 50)
+#define CLI_RETIRE (UINT64_C(1) << 51)
 
 /* How an s3:// address is reached (cli_store.h). */
 #define CLI_S3 (CLI_ENDPOINT | CLI_REGION | CLI_PROFILE | CLI_CA_FILE | CLI_STYLE | CLI_UNSIGNED)
@@ -107,7 +123,23 @@ struct cli {
     const char *rank; /* NULL, 0, NULL: not given (live_ranks.h) */
     uint64_t ranks;
     const char *token;
-    uint64_t rounds; /* 0: not asked for */
+    uint64_t rounds; /* 0: not asked for, as all counts below */
+    const char *checkpoints;
+    uint64_t checkpoint_every;
+    uint64_t steps;
+    const char *prefetch;
+    uint64_t rollback;
+    const char *step_time;
+    const char *log;
+    uint64_t from;
+    const char *order;
+    bool dry_run;
+    const char *loop;
+    const char *grace;
+    uint64_t behind;
+    const char *retire_consumer;
+    const char *retire_producer;
+    bool retire;
     char **operands;
     int operand_count;
 

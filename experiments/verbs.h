@@ -8,6 +8,8 @@ int sim_main(int argc, char **argv);
 int live_main(int argc, char **argv);
 int reproduce_main(int argc, char **argv);
 int produce_main(int argc, char **argv);
+int consume_main(int argc, char **argv);
+int digest_main(int argc, char **argv);
 int probe_main(int argc, char **argv);
 int remove_main(int argc, char **argv);
 int inspect_main(int argc, char **argv);

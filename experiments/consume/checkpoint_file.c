@@ -1,0 +1,216 @@
+/* checkpoint_file.c - see checkpoint_file.h. Ours. */
+#include "experiments/consume/checkpoint_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FORMAT 1
+#define DIGEST_DIGITS 16
+#define FILE_BYTES_MAX 65536
+
+/* ---- names ---- */
+
+static bool path_of(const struct checkpoint_file *file, const char *ending, char path[PATH_MAX],
+                    char error[CHECKPOINT_FILE_TEXT_MAX])
+{
+    int chars = snprintf(path, PATH_MAX, "%s/rank-%u.json%s", file->folder, file->rank, ending);
+    if (chars > 0 && chars < PATH_MAX)
+        return true;
+    snprintf(error, CHECKPOINT_FILE_TEXT_MAX, "the name of the folder of checkpoints is too long");
+    return false;
+}
+
+static bool fail(char error[CHECKPOINT_FILE_TEXT_MAX], const char *what, const char *path)
+{
+    snprintf(error, CHECKPOINT_FILE_TEXT_MAX,
+             "checkpoints: cannot %s %.400s: %s; choose another folder or change its permissions",
+             what, path, strerror(errno));
+    return false;
+}
+
+bool checkpoint_file_prepare(const char *folder, char error[CHECKPOINT_FILE_TEXT_MAX])
+{
+    char path[PATH_MAX];
+    if (folder[0] == '\0' || strlen(folder) >= sizeof(path) - 32) {
+        snprintf(error, CHECKPOINT_FILE_TEXT_MAX, "--checkpoints: '%.100s' is no name of a folder",
+                 folder);
+        return false;
+    }
+    snprintf(path, sizeof(path), "%s/", folder);
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            return fail(error, "make", path);
+        *slash = '/';
+    }
+    return access(path, R_OK | W_OK | X_OK) == 0 || fail(error, "write to", path);
+}
+
+/* ---- loading ---- */
+
+static bool parse_digest(const char *text, uint64_t *digest)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t value = 0;
+    if (text == NULL || strlen(text) != DIGEST_DIGITS)
+        return false;
+    for (; *text != '\0'; text++) {
+        const char *digit = strchr(digits, *text);
+        if (digit == NULL)
+            return false;
+        value = value << 4 | (uint64_t)(digit - digits);
+    }
+    *digest = value;
+    return true;
+}
+
+static bool parse_checkpoint(const json_t *row, struct checkpoint *checkpoint)
+{
+    json_int_t step = json_integer_value(json_object_get(row, "step"));
+    json_int_t number = json_integer_value(json_object_get(row, "number"));
+    const char *digest = json_string_value(json_object_get(row, "digest"));
+    if (step < 1 || number < 1 || !parse_digest(digest, &checkpoint->digest))
+        return false;
+    checkpoint->step = (uint64_t)step;
+    checkpoint->number = (uint64_t)number;
+    return true;
+}
+
+static bool parse_set(const json_t *rows, struct checkpoint_set *set)
+{
+    size_t count = json_array_size(rows);
+    if (!json_is_array(rows) || count > CHECKPOINTS_MAX)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct checkpoint *checkpoint = &set->items[i];
+        if (!parse_checkpoint(json_array_get(rows, i), checkpoint) ||
+            (i > 0 && checkpoint->step <= set->items[i - 1].step))
+            return false;
+    }
+    set->count = (uint32_t)count;
+    return true;
+}
+
+static bool check_whose(const struct checkpoint_file *file, const json_t *root, const char *path,
+                        char error[CHECKPOINT_FILE_TEXT_MAX])
+{
+    const char *run = json_string_value(json_object_get(root, "run"));
+    json_int_t slices = json_integer_value(json_object_get(root, "slices"));
+    if (run != NULL && strcmp(run, file->run) == 0 && slices == (json_int_t)file->slices)
+        return true;
+    if (run != NULL && strcmp(run, file->run) == 0)
+        snprintf(error, CHECKPOINT_FILE_TEXT_MAX,
+                 "%.400s is of %lld slices a batch, and this run has %u; give another folder", path,
+                 (long long)slices, file->slices);
+    else
+        snprintf(error, CHECKPOINT_FILE_TEXT_MAX,
+                 "%.400s holds checkpoints of another run; give the folder of this run's, or an "
+                 "empty one",
+                 path);
+    return false;
+}
+
+bool checkpoint_file_load(const struct checkpoint_file *file, struct checkpoint_set *set,
+                          char error[CHECKPOINT_FILE_TEXT_MAX])
+{
+    char path[PATH_MAX];
+    char text[FILE_BYTES_MAX];
+    json_error_t reason;
+    *set = (struct checkpoint_set){0};
+    if (!path_of(file, "", path, error))
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT || fail(error, "read", path);
+    ssize_t got = read(fd, text, sizeof(text));
+    close(fd);
+    if (got < 0)
+        return fail(error, "read", path);
+    json_t *root = json_loadb(text, (size_t)got, JSON_REJECT_DUPLICATES, &reason);
+    bool right = json_integer_value(json_object_get(root, "format")) == FORMAT &&
+                 parse_set(json_object_get(root, "checkpoints"), set);
+    if (!right)
+        snprintf(error, CHECKPOINT_FILE_TEXT_MAX,
+                 "%.400s is damaged, or of another version of this program; move it away to start "
+                 "without checkpoints",
+                 path);
+    else
+        right = check_whose(file, root, path, error);
+    json_decref(root);
+    return right;
+}
+
+/* ---- saving ---- */
+
+/* The caller frees it. */
+static char *text_of(const struct checkpoint_file *file, const struct checkpoint_set *set)
+{
+    json_t *root = json_object();
+    json_t *rows = json_array();
+    for (uint32_t i = 0; i < set->count; i++) {
+        char digest[DIGEST_DIGITS + 1];
+        json_t *row = json_object();
+        snprintf(digest, sizeof(digest), "%016" PRIx64, set->items[i].digest);
+        json_object_set_new(row, "step", json_integer((json_int_t)set->items[i].step));
+        json_object_set_new(row, "number", json_integer((json_int_t)set->items[i].number));
+        json_object_set_new(row, "digest", json_string(digest));
+        json_array_append_new(rows, row);
+    }
+    json_object_set_new(root, "format", json_integer(FORMAT));
+    json_object_set_new(root, "run", json_string(file->run));
+    json_object_set_new(root, "rank", json_integer(file->rank));
+    json_object_set_new(root, "slices", json_integer(file->slices));
+    json_object_set_new(root, "checkpoints", rows);
+    char *text = json_dumps(root, JSON_INDENT(1));
+    assert(text != NULL);
+    json_decref(root);
+    return text;
+}
+
+static bool write_synced(const char *path, const char *text, char error[CHECKPOINT_FILE_TEXT_MAX])
+{
+    size_t bytes = strlen(text);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return fail(error, "make", path);
+    errno = ENOSPC; /* what a short write means */
+    bool written = write(fd, text, bytes) == (ssize_t)bytes && fsync(fd) == 0;
+    if (!written)
+        fail(error, "write", path);
+    close(fd);
+    return written;
+}
+
+static bool sync_folder(const char *folder, char error[CHECKPOINT_FILE_TEXT_MAX])
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return fail(error, "open", folder);
+    bool synced = fsync(fd) == 0 || fail(error, "sync", folder);
+    close(fd);
+    return synced;
+}
+
+bool checkpoint_file_save(const struct checkpoint_file *file, const struct checkpoint_set *set,
+                          char error[CHECKPOINT_FILE_TEXT_MAX])
+{
+    char path[PATH_MAX];
+    char temporary[PATH_MAX];
+    assert(set->count <= CHECKPOINTS_MAX);
+    if (!path_of(file, "", path, error) || !path_of(file, ".new", temporary, error))
+        return false;
+    char *text = text_of(file, set);
+    bool saved = write_synced(temporary, text, error);
+    free(text);
+    if (saved && rename(temporary, path) != 0)
+        saved = fail(error, "replace", path);
+    return saved && sync_folder(file->folder, error);
+}

@@ -1,0 +1,35 @@
+/* checkpoint_file.h - a rank's checkpoints, durable: one small JSON file for each rank in a folder.
+ *
+ * A save replaces the whole file in one step (a temporary file, fsync, rename, fsync of the
+ * folder): a reader finds the old set or the new one. The file names the run and the number of
+ * slices, so that a folder of another job is refused. Everything blocks. Ours. */
+#ifndef EXPERIMENTS_CHECKPOINT_FILE_H
+#define EXPERIMENTS_CHECKPOINT_FILE_H
+
+#include <stdbool.h>
+
+#include "core/checkpoint.h"
+
+#define CHECKPOINT_FILE_TEXT_MAX 640
+#define CHECKPOINT_FILE_RUN_MAX 64
+
+/* What the checkpoints are about. Texts are borrowed. */
+struct checkpoint_file {
+    const char *folder;
+    const char *run; /* the identity in the run's marker */
+    uint32_t rank;
+    uint32_t slices; /* of a TGB */
+};
+
+/* Makes the folder, and those above it. False: `error` says why. */
+MUST_USE bool checkpoint_file_prepare(const char *folder, char error[CHECKPOINT_FILE_TEXT_MAX]);
+/* No file is an empty set. False: it cannot be read, is damaged, or is another job's; `error` says
+ * which file and what to do. */
+MUST_USE bool checkpoint_file_load(const struct checkpoint_file *file, struct checkpoint_set *set,
+                                   char error[CHECKPOINT_FILE_TEXT_MAX]);
+/* True: durable. False: the file holds the old set or the new one. */
+MUST_USE bool checkpoint_file_save(const struct checkpoint_file *file,
+                                   const struct checkpoint_set *set,
+                                   char error[CHECKPOINT_FILE_TEXT_MAX]);
+
+#endif

@@ -1,0 +1,92 @@
+/* consume_child.c - see consume_child.h. Ours. */
+#include "experiments/consume/consume_child.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiments/consume/consume_rank.h"
+
+bool consume_child_start(struct consume_child *child, const struct consume_job *job,
+                         const struct consume_child *children, uint32_t count)
+{
+    int fds[2];
+    if (!live_wire_make(fds))
+        return false;
+    fflush(NULL); /* or both processes would write what is in the buffers */
+    pid_t pid = fork();
+    if (pid < 0) {
+        close(fds[0]);
+        close(fds[1]);
+        return false;
+    }
+    if (pid == 0) {
+        /* Held here, the parent's ends would hide its death from the others. */
+        for (uint32_t i = 0; i < count; i++)
+            if (children[i].fd >= 0)
+                close(children[i].fd);
+        close(fds[0]);
+        struct consume_rank_options options = {
+            .job = job,
+            .rank = child->rank,
+            .end_step = child->started && job->steps > 0 ? child->first_step + job->steps : 0,
+            .rollback = child->started ? 0 : job->rollback, /* it went back already */
+            .fd = fds[1],
+        };
+        _exit(consume_rank_main(&options));
+    }
+    close(fds[1]);
+    child->before = consume_child_figures(child);
+    child->life = (struct consume_figures){0};
+    child->state = CONSUME_CHILD_RUNNING;
+    child->pid = pid;
+    child->fd = fds[0];
+    child->ended_told = false;
+    return true;
+}
+
+bool consume_child_reap(struct consume_child *child, char text[CONSUME_DEATH_TEXT_MAX])
+{
+    int status = 0;
+    close(child->fd);
+    child->fd = -1;
+    pid_t reaped = waitpid(child->pid, &status, 0);
+    assert(reaped == child->pid);
+    if (WIFSIGNALED(status))
+        snprintf(text, CONSUME_DEATH_TEXT_MAX, "was killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, CONSUME_DEATH_TEXT_MAX, "ended with status %d without saying why",
+                 WEXITSTATUS(status));
+    return WIFSIGNALED(status);
+}
+
+struct consume_figures consume_child_figures(const struct consume_child *child)
+{
+    struct consume_figures sum = child->before;
+    const struct consume_figures *life = &child->life;
+    for (int i = 0; i < CONSUMER_REQUEST_COUNT; i++) {
+        sum.counters.requests[i] += life->counters.requests[i];
+        sum.counters.bytes[i] += life->counters.bytes[i];
+    }
+    sum.counters.steps += life->counters.steps;
+    sum.counters.slice_bytes += life->counters.slice_bytes;
+    sum.counters.polls += life->counters.polls;
+    sum.counters.polls_idle += life->counters.polls_idle;
+    sum.counters.retried += life->counters.retried;
+    sum.counters.damaged += life->counters.damaged;
+    sum.counters.missing += life->counters.missing;
+    sum.counters.checkpoints += life->counters.checkpoints;
+    sum.running_ns += life->running_ns;
+    sum.wire_bytes += life->wire_bytes;
+    if (life->memory_bytes > sum.memory_bytes)
+        sum.memory_bytes = life->memory_bytes;
+    if (life->next_step == 0)
+        return sum;
+    sum.next_step = life->next_step;
+    sum.digest = life->digest;
+    sum.slice_p50_ns = life->slice_p50_ns;
+    sum.slice_p95_ns = life->slice_p95_ns;
+    return sum;
+}

@@ -1,0 +1,134 @@
+/* consume_job.c - see consume_job.h. Ours. */
+#include "experiments/consume/consume_job.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/name.h"
+#include "experiments/config/units.h"
+#include "experiments/live/live_marker.h"
+#include "experiments/live/live_request.h"
+
+/* ---- what the marker says ---- */
+
+/* "8x2": data-parallel x context-parallel; "none" or nothing: plain. */
+static bool take_mesh(const char *text, struct tgb_mesh *mesh)
+{
+    char data[16];
+    uint64_t parts[2];
+    struct diagnostic diagnostic;
+    *mesh = (struct tgb_mesh){0};
+    if (text == NULL || strcmp(text, "none") == 0)
+        return true;
+    const char *cross = strchr(text, 'x');
+    if (cross == NULL || (size_t)(cross - text) >= sizeof(data))
+        return false;
+    snprintf(data, sizeof(data), "%.*s", (int)(cross - text), text);
+    if (!unit_parse_count(data, &parts[0], &diagnostic) ||
+        !unit_parse_count(cross + 1, &parts[1], &diagnostic) || parts[0] > TGB_SLICES_MAX ||
+        parts[1] > TGB_SLICES_MAX)
+        return false;
+    *mesh = (struct tgb_mesh){.data = (uint32_t)parts[0], .context = (uint32_t)parts[1]};
+    return mesh->data > 0 && tgb_mesh_valid(*mesh);
+}
+
+static bool take_marker(const json_t *marker, struct consume_job *job)
+{
+    const char *payload = json_string_value(json_object_get(marker, "payload"));
+    const char *identity = json_string_value(json_object_get(marker, "identity"));
+    const json_t *mesh = json_object_get(marker, "mesh");
+    if (json_integer_value(json_object_get(marker, "format")) != LIVE_FORMAT || identity == NULL ||
+        (mesh != NULL && !json_is_string(mesh)) || !take_mesh(json_string_value(mesh), &job->mesh))
+        return false;
+    live_marker_copy_harmless(job->run, sizeof(job->run), identity);
+    job->slices = tgb_mesh_slices(job->mesh);
+    job->synthetic = strcmp(payload, LIVE_PAYLOAD_SYNTHETIC) == 0;
+    return job->synthetic || strcmp(payload, LIVE_PAYLOAD_FILES) == 0;
+}
+
+static enum open_result read_marker(struct live_session *session, struct consume_job *job,
+                                    char text[CONSUME_JOB_TEXT_MAX])
+{
+    char reason[STORE_ERROR_MAX] = "";
+    json_t *marker = NULL;
+    switch (live_marker_read(session, &marker, reason)) {
+    case LIVE_MARKER_FOUND:
+        break;
+    case LIVE_MARKER_MISSING:
+        snprintf(text, CONSUME_JOB_TEXT_MAX,
+                 "%s holds no run: there is no %s; give the prefix of one run, as lakestream live "
+                 "printed it",
+                 job->url, LIVE_MARKER_KEY);
+        return OPEN_BAD_INPUT;
+    case LIVE_MARKER_DAMAGED:
+    case LIVE_MARKER_FAILED:
+        snprintf(text, CONSUME_JOB_TEXT_MAX, "%s: %s", job->url, reason);
+        return OPEN_FAILED;
+    }
+    bool taken = take_marker(marker, job);
+    if (!taken)
+        snprintf(text, CONSUME_JOB_TEXT_MAX,
+                 "%s was made by another version of this program (format %lld); read it with that "
+                 "version",
+                 job->url, (long long)json_integer_value(json_object_get(marker, "format")));
+    json_decref(marker);
+    return taken ? OPEN_OK : OPEN_BAD_INPUT;
+}
+
+static enum open_result check_ranks(const struct consume_job *job, uint32_t ranks,
+                                    char text[CONSUME_JOB_TEXT_MAX])
+{
+    uint32_t wanted = job->slices > 0 ? job->slices : 1;
+    if (ranks == wanted)
+        return OPEN_OK;
+    if (job->slices == 0)
+        snprintf(text, CONSUME_JOB_TEXT_MAX,
+                 "%s has batches that are not sliced, for one rank; %u ranks were asked for: take "
+                 "--ranks 1, or make the run with --set tgb.mesh=%ux1",
+                 job->url, ranks, ranks);
+    else
+        snprintf(text, CONSUME_JOB_TEXT_MAX,
+                 "%s has batches of %u x %u slices (data x context parallel), for %u ranks; %u "
+                 "were asked for: take --ranks %u, or a run that was made for %u",
+                 job->url, job->mesh.data, job->mesh.context, job->slices, ranks, job->slices,
+                 ranks);
+    return OPEN_BAD_INPUT;
+}
+
+/* ---- where to start ---- */
+
+/* The highest floor is the first that is listed. */
+static enum open_result read_floor(struct live_session *session, struct consume_job *job,
+                                   char text[CONSUME_JOB_TEXT_MAX])
+{
+    struct store_op op;
+    struct floor floor = {.step = 1};
+    enum open_result result = OPEN_OK;
+    store_op_init(&op);
+    op.verb = STORE_LIST;
+    op.list_keys_max = 1;
+    snprintf(op.key, sizeof(op.key), "%s", NAME_FLOOR_PREFIX);
+    live_request(session, &op);
+    if (op.outcome != STORE_OK) {
+        snprintf(text, CONSUME_JOB_TEXT_MAX, "%s", live_session_error(&op));
+        result = OPEN_FAILED;
+    } else if (op.page.count > 0 && name_parse_floor(list_page_key(&op.page, 0), &floor)) {
+        job->from = floor.step > 0 ? floor.step : 1;
+    } else {
+        job->from = 1;
+    }
+    store_op_deinit(&op);
+    return result;
+}
+
+enum open_result consume_job_find(struct live_session *session, uint32_t ranks,
+                                  struct consume_job *job, char text[CONSUME_JOB_TEXT_MAX])
+{
+    enum open_result result = read_marker(session, job, text);
+    if (result == OPEN_OK)
+        result = check_ranks(job, ranks, text);
+    if (result == OPEN_OK && job->from == 0)
+        result = read_floor(session, job, text);
+    return result;
+}

@@ -1,0 +1,415 @@
+/* consume_rank.c - see consume_rank.h. The consumer driver of core on a session. Ours. */
+#include "experiments/consume/consume_rank.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/consumer_driver.h"
+#include "core/digest_chain.h"
+#include "experiments/consume/checkpoint_file.h"
+#include "experiments/consume/consume_wire.h"
+#include "experiments/consume/rank_log.h"
+#include "experiments/consume/slice_check.h"
+#include "experiments/live/live_access.h"
+#include "experiments/trials/histogram.h"
+
+#define PROGRESS_NS (250 * NS_PER_MS)
+/* What is in flight, and the last checkpoint, get so long once the rank is to stop. */
+#define DRAIN_NS (20 * NS_PER_S)
+
+struct consume_rank {
+    const struct consume_rank_options *options;
+    struct live_session session;
+    struct consumer_driver *driver;
+    struct consumer_observer observer;
+    struct checkpoint_file file;
+    struct timer step;
+    struct timer drain;
+    struct timer progress;
+    struct histogram slices; /* latencies */
+    int log;                 /* -1: none */
+    bool watched;
+    bool running;
+    bool stopping;
+    bool stopped;              /* the driver was asked to stop */
+    bool holding;              /* a step is in the hands of the trainer */
+    uint64_t checkpoint_asked; /* newest step of one; 0: none */
+    uint64_t end_step;         /* 0: none */
+    int64_t running_ns;        /* since when */
+    int64_t used_ns;           /* when the last step was used */
+    enum consume_end end;
+    char text[CONSUME_TEXT_MAX];
+};
+
+static struct loop *loop_of(const struct consume_rank *rank)
+{
+    return live_session_loop(&rank->session);
+}
+
+/* ---- stopping ---- */
+
+static void stop_driver(struct consume_rank *rank)
+{
+    if (rank->stopped)
+        return;
+    rank->stopped = true;
+    loop_timer_cancel(loop_of(rank), &rank->step);
+    consumer_driver_stop(rank->driver);
+}
+
+static void ask_checkpoint(struct consume_rank *rank)
+{
+    rank->checkpoint_asked = consumer_driver_consumer(rank->driver)->cursor;
+    consumer_driver_checkpoint(rank->driver);
+}
+
+/* Where it is to go on is kept first, if there is something new to keep. */
+static void stop(struct consume_rank *rank, enum consume_end end)
+{
+    if (rank->stopping)
+        return;
+    rank->stopping = true;
+    rank->end = end;
+    if (rank->driver == NULL) {
+        live_loop_stop(rank->session.loop);
+        return;
+    }
+    const struct consumer *consumer = consumer_driver_consumer(rank->driver);
+    loop_timer_set(loop_of(rank), &rank->drain, loop_now(loop_of(rank)) + DRAIN_NS);
+    loop_timer_cancel(loop_of(rank), &rank->step);
+    if (!rank->running || rank->options->job->checkpoints == NULL) {
+        stop_driver(rank);
+        return;
+    }
+    if (rank->checkpoint_asked != consumer->cursor && consumer->counters.steps > 0)
+        ask_checkpoint(rank);
+    if (consumer->saved_step >= rank->checkpoint_asked)
+        stop_driver(rank);
+}
+
+__attribute__((format(printf, 2, 3))) static void fail(struct consume_rank *rank,
+                                                       const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(rank->text, sizeof(rank->text), format, arguments);
+    va_end(arguments);
+    rank->stopping = true;
+    rank->end = CONSUME_FAILED;
+    stop_driver(rank);
+}
+
+static void on_drain(struct timer *timer, void *context)
+{
+    struct consume_rank *rank = context;
+    (void)timer;
+    if (!rank->stopped) {
+        stop_driver(rank);
+        loop_timer_set(loop_of(rank), &rank->drain, loop_now(loop_of(rank)) + DRAIN_NS);
+        return;
+    }
+    rank->end = CONSUME_FAILED;
+    snprintf(rank->text, sizeof(rank->text), "the store did not answer for 20 s at the end");
+    live_loop_stop(rank->session.loop);
+}
+
+static void on_signal(int signo, void *context)
+{
+    (void)signo;
+    stop(context, CONSUME_ASKED);
+}
+
+/* ---- a step ---- */
+
+static void use_step(struct consume_rank *rank)
+{
+    const struct consume_job *job = rank->options->job;
+    const struct consumer *consumer = consumer_driver_consumer(rank->driver);
+    uint64_t step = consumer->cursor;
+    bool last = rank->end_step != 0 && step + 1 >= rank->end_step;
+    rank->holding = false;
+    rank->used_ns = loop_now(loop_of(rank));
+    consumer_driver_take(rank->driver);
+    if (job->checkpoints != NULL && (step % job->checkpoint_every == 0 || last))
+        ask_checkpoint(rank);
+    if (last)
+        stop(rank, CONSUME_DONE);
+}
+
+static void on_step(struct timer *timer, void *context)
+{
+    (void)timer;
+    use_step(context);
+}
+
+/* Verified and logged before it is used. False: the rank was told to stop. */
+static bool accept_step(struct consume_rank *rank, const struct consumer_delivery *delivery)
+{
+    const struct consume_job *job = rank->options->job;
+    char error[SLICE_CHECK_TEXT_MAX];
+    struct slice_check check = {
+        .synthetic = job->synthetic, .slices = job->slices, .slice = rank->options->rank};
+    if (!slice_check_run(&check, delivery, error)) {
+        fail(rank, "rank %u: %s", rank->options->rank, error);
+        return false;
+    }
+    uint64_t digest = digest_chain_next(consumer_driver_consumer(rank->driver)->digest,
+                                        delivery->step, delivery->slice_checksum);
+    if (rank->log < 0 || rank_log_step(rank->log, delivery, digest))
+        return true;
+    fail(rank, "rank %u: its log cannot be written: %s", rank->options->rank, strerror(errno));
+    return false;
+}
+
+static void on_ready(void *context, uint32_t consumer, const struct consumer_delivery *delivery)
+{
+    struct consume_rank *rank = context;
+    (void)consumer;
+    if (rank->stopping || !accept_step(rank, delivery))
+        return;
+    rank->holding = true;
+    if (rank->options->job->step_ns == 0)
+        use_step(rank);
+    else
+        loop_timer_set(loop_of(rank), &rank->step,
+                       loop_now(loop_of(rank)) + rank->options->job->step_ns);
+}
+
+/* ---- what else the machine says ---- */
+
+static void on_running(void *context, uint32_t consumer, uint64_t step)
+{
+    struct consume_rank *rank = context;
+    const struct consumer *machine = consumer_driver_consumer(rank->driver);
+    const struct consume_job *job = rank->options->job;
+    (void)consumer;
+    rank->running = true;
+    rank->running_ns = loop_now(loop_of(rank));
+    rank->used_ns = rank->running_ns;
+    rank->end_step = rank->options->end_step;
+    if (rank->end_step == 0 && job->steps > 0)
+        rank->end_step = step + job->steps;
+    struct consume_message message = {
+        .kind = CONSUME_STARTED, .number = machine->membership.number, .first_step = step};
+    (void)consume_wire_send(rank->options->fd, &message); /* a hang-up is noticed by the watch */
+    if (rank->log >= 0 &&
+        !rank_log_start(rank->log, step, machine->membership.number, machine->digest))
+        fail(rank, "rank %u: its log cannot be written: %s", rank->options->rank, strerror(errno));
+    else if (rank->end_step != 0 && step >= rank->end_step)
+        stop(rank, CONSUME_DONE);
+}
+
+static void on_save(void *context, uint32_t consumer, const struct checkpoint_set *checkpoints)
+{
+    struct consume_rank *rank = context;
+    char error[CHECKPOINT_FILE_TEXT_MAX];
+    (void)consumer;
+    if (rank->options->job->checkpoints == NULL ||
+        checkpoint_file_save(&rank->file, checkpoints, error))
+        consumer_driver_saved(rank->driver);
+    else
+        fail(rank, "rank %u: %s", rank->options->rank, error);
+}
+
+static void on_checkpointed(void *context, uint32_t consumer, uint64_t step)
+{
+    struct consume_rank *rank = context;
+    (void)consumer;
+    if (rank->stopping && step >= rank->checkpoint_asked)
+        stop_driver(rank);
+}
+
+static void on_request(void *context, uint32_t consumer, const struct consumer_answer *answer)
+{
+    struct consume_rank *rank = context;
+    (void)consumer;
+    if (answer->request == CONSUMER_REQUEST_SLICE && answer->outcome == STORE_OK)
+        histogram_add(&rank->slices, answer->answered_ns - answer->sent_ns);
+}
+
+static void on_ended(void *context, uint32_t consumer, enum consumer_end end, const char *text)
+{
+    struct consume_rank *rank = context;
+    (void)consumer;
+    if (end != CONSUMER_STOPPED) {
+        rank->end = CONSUME_FAILED;
+        snprintf(rank->text, sizeof(rank->text), "%s", text);
+    }
+    live_loop_stop(rank->session.loop);
+}
+
+/* ---- telling ---- */
+
+static void fill_figures(const struct consume_rank *rank, struct consume_figures *figures)
+{
+    const struct consumer *consumer = consumer_driver_consumer(rank->driver);
+    struct rusage usage;
+    int failed = getrusage(RUSAGE_SELF, &usage);
+    assert(failed == 0);
+    *figures = (struct consume_figures){
+        .counters = consumer->counters,
+        .next_step = rank->running ? consumer->cursor : 0,
+        .digest = consumer->digest,
+        .running_ns = rank->used_ns - rank->running_ns,
+        .slice_p50_ns = -1,
+        .slice_p95_ns = -1,
+        .memory_bytes = (uint64_t)usage.ru_maxrss * 1024,
+    };
+    if (rank->slices.total == 0)
+        return;
+    figures->slice_p50_ns = histogram_quantile_ns(&rank->slices, 0.5);
+    figures->slice_p95_ns = histogram_quantile_ns(&rank->slices, 0.95);
+}
+
+static void on_progress(struct timer *timer, void *context)
+{
+    struct consume_rank *rank = context;
+    struct consume_message message = {.kind = CONSUME_PROGRESS};
+    fill_figures(rank, &message.figures);
+    consume_wire_offer(rank->options->fd, &message);
+    loop_timer_set(loop_of(rank), timer, loop_now(loop_of(rank)) + PROGRESS_NS);
+}
+
+static int tell_end(const struct consume_rank *rank)
+{
+    struct consume_message message = {.kind = CONSUME_ENDED, .end = rank->end};
+    if (rank->driver != NULL)
+        fill_figures(rank, &message.figures);
+    memcpy(message.text, rank->text, sizeof(message.text));
+    (void)consume_wire_send(rank->options->fd, &message);
+    return rank->end == CONSUME_FAILED ? 1 : 0;
+}
+
+/* The parent says nothing; what comes is its end. */
+static void on_parent(int fd, unsigned ready, void *context)
+{
+    struct consume_rank *rank = context;
+    struct consume_message message;
+    (void)ready;
+    if (consume_wire_receive(fd, &message) != LIVE_HANG_UP)
+        return;
+    live_loop_unwatch(rank->session.loop, fd);
+    rank->watched = false;
+    stop(rank, CONSUME_ASKED);
+}
+
+/* ---- starting ---- */
+
+static bool fill_consumer(const struct consume_rank *rank, struct consumer_options *consumer)
+{
+    const struct consume_job *job = rank->options->job;
+    const struct commit_config *commit = &job->config->commit;
+    struct random_stream random;
+    *consumer = (struct consumer_options){
+        .membership = {.consumer = rank->options->rank,
+                       .retry_ns = commit->retry_ns,
+                       .retry_max_ns = commit->retry_max_ns,
+                       .start_step = job->from,
+                       .rollback_step = rank->options->rollback},
+        .slices = job->slices,
+        .slice = job->slices > 0 ? rank->options->rank : 0,
+        .prefetch_bytes = job->prefetch_bytes,
+        .fetches_max = CONSUMER_FETCHES_MAX,
+        .fetch_retries = 8,
+        .lookahead = CONSUMER_FETCHES_MAX,
+        .poll_min_ns = 10 * NS_PER_MS,
+        .poll_max_ns = 2 * NS_PER_S,
+        .retry_ns = commit->retry_ns,
+        .retry_max_ns = commit->retry_max_ns,
+        .checkpoints_kept = CONSUME_CHECKPOINTS_KEPT,
+    };
+    if (getrandom(&random.key, sizeof(random.key), 0) != (ssize_t)sizeof(random.key) ||
+        getrandom(&consumer->membership.identity, INCARNATION_BYTES, 0) != INCARNATION_BYTES)
+        return false;
+    random.counter = 0;
+    consumer->random = random;
+    return true;
+}
+
+/* False: rank->text says why. */
+static bool prepare(struct consume_rank *rank, struct consumer_options *consumer)
+{
+    const struct consume_job *job = rank->options->job;
+    rank->file = (struct checkpoint_file){.folder = job->checkpoints,
+                                          .run = job->run,
+                                          .rank = rank->options->rank,
+                                          .slices = job->slices};
+    if (job->log != NULL &&
+        (rank->log = rank_log_open(job->log, rank->options->rank, rank->text)) < 0)
+        return false;
+    if (!fill_consumer(rank, consumer)) {
+        snprintf(rank->text, sizeof(rank->text), "the system gave no random bytes: %s",
+                 strerror(errno));
+        return false;
+    }
+    return job->checkpoints == NULL ||
+           checkpoint_file_load(&rank->file, &consumer->checkpoints, rank->text);
+}
+
+static void run(struct consume_rank *rank, const struct consumer_options *consumer)
+{
+    struct live_loop *loop = rank->session.loop;
+    rank->observer = (struct consumer_observer){
+        .context = rank,
+        .running = on_running,
+        .ready = on_ready,
+        .save = on_save,
+        .checkpointed = on_checkpointed,
+        .request = on_request,
+        .ended = on_ended,
+    };
+    struct consumer_driver_options driver = {
+        .store = rank->session.store,
+        .loop = loop_of(rank),
+        .observer = &rank->observer,
+        .consumer = consumer,
+    };
+    live_loop_on_signal(loop, SIGINT, on_signal, rank);
+    live_loop_on_signal(loop, SIGTERM, on_signal, rank);
+    timer_init(&rank->step, on_step, rank);
+    timer_init(&rank->drain, on_drain, rank);
+    timer_init(&rank->progress, on_progress, rank);
+    live_loop_watch(loop, rank->options->fd, LIVE_READABLE, on_parent, rank);
+    rank->watched = true;
+    live_loop_hold(loop);
+    rank->driver = consumer_driver_open(&driver);
+    loop_timer_set(loop_of(rank), &rank->progress, loop_now(loop_of(rank)) + PROGRESS_NS);
+    consumer_driver_start(rank->driver);
+    loop_run(loop_of(rank), TIME_NEVER);
+    live_loop_unhold(loop);
+    if (rank->watched)
+        live_loop_unwatch(loop, rank->options->fd);
+}
+
+int consume_rank_main(const struct consume_rank_options *options)
+{
+    const struct consume_job *job = options->job;
+    struct consume_rank rank = {.options = options, .log = -1, .end = CONSUME_FAILED};
+    struct live_wrappers_options wrappers = {
+        .config = job->config, .seed = options->rank, .actor = options->rank};
+    struct live_session_options session = live_access_of(job->config);
+    struct consumer_options consumer;
+    char error[STORE_ERROR_MAX];
+    session.wrappers = &wrappers;
+    if (!prepare(&rank, &consumer)) {
+        (void)tell_end(&rank);
+        return 1;
+    }
+    if (live_session_open(job->url, &session, &rank.session, error) != OPEN_OK) {
+        snprintf(rank.text, sizeof(rank.text), "%s", error);
+        (void)tell_end(&rank);
+        return 1;
+    }
+    run(&rank, &consumer);
+    int status = tell_end(&rank);
+    /* Not closed in order: a worker may hang in the store, and the process ends now anyway. */
+    close(options->fd);
+    return status;
+}

@@ -1,0 +1,262 @@
+/* consume_verb.c - `lakestream consume`. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "experiments/cli.h"
+#include "experiments/cli_config.h"
+#include "experiments/config/units.h"
+#include "experiments/consume/checkpoint_file.h"
+#include "experiments/consume/consume_report.h"
+#include "experiments/consume/order_witness.h"
+#include "experiments/gc/retirement.h"
+#include "experiments/live/live_access.h"
+#include "experiments/live/live_ranks.h"
+#include "experiments/live/live_request.h"
+#include "experiments/verbs.h"
+
+#define PREFETCH_BYTES (UINT64_C(256) << 20)
+#define CHECKPOINT_EVERY 100
+#define WITNESS_POLL_NS (50 * NS_PER_MS)
+#define STATUS_KILLED 130
+
+struct consume_call {
+    const struct cli *cli;
+    struct config config;
+    struct consume_job job;
+    uint32_t ranks; /* of the whole job */
+    uint32_t first; /* of this process */
+    uint32_t count;
+};
+
+/* ---- what was asked for ---- */
+
+/* One rank where it is named, or where srun or mpirun says which; else all of them. */
+static bool take_ranks(struct consume_call *call)
+{
+    const struct cli *cli = call->cli;
+    char text[LIVE_RANKS_TEXT_MAX];
+    struct live_ranks ranks;
+    struct live_ranks_flags flags = {.rank = cli->rank, .ranks = cli->ranks, .token = "none"};
+    if (cli->rank == NULL && cli->ranks != 0) {
+        call->ranks = call->count = (uint32_t)cli->ranks;
+        return true;
+    }
+    if (!live_ranks_find(&flags, &ranks, text)) {
+        cli_error(CLI_USAGE, "%s", text);
+        return false;
+    }
+    call->ranks = ranks.count;
+    call->first = ranks.rank;
+    call->count = 1;
+    return true;
+}
+
+static bool take_units(struct consume_call *call)
+{
+    const struct cli *cli = call->cli;
+    struct consume_job *job = &call->job;
+    struct diagnostic diagnostic;
+    job->prefetch_bytes = PREFETCH_BYTES;
+    if (cli->prefetch != NULL &&
+        !unit_parse_bytes(cli->prefetch, &job->prefetch_bytes, &diagnostic)) {
+        cli_error(CLI_USAGE, "--prefetch: %s", diagnostic.text);
+        return false;
+    }
+    if (cli->step_time != NULL &&
+        !unit_parse_duration(cli->step_time, &job->step_ns, &diagnostic)) {
+        cli_error(CLI_USAGE, "--step-time: %s", diagnostic.text);
+        return false;
+    }
+    return true;
+}
+
+static bool take_job(struct consume_call *call)
+{
+    const struct cli *cli = call->cli;
+    call->job.url = cli->operands[0];
+    call->job.config = &call->config;
+    call->job.from = cli->from;
+    call->job.rollback = cli->rollback;
+    call->job.steps = cli->steps;
+    call->job.checkpoint_every =
+        cli->checkpoint_every > 0 ? cli->checkpoint_every : CHECKPOINT_EVERY;
+    call->job.checkpoints = cli->checkpoints;
+    call->job.log = cli->log;
+    if (cli->checkpoints == NULL && (cli->rollback > 0 || cli->checkpoint_every > 0)) {
+        cli_error(CLI_USAGE, "--rollback and --checkpoint-every are about checkpoints: give "
+                             "--checkpoints FOLDER, too");
+        return false;
+    }
+    if (cli->order != NULL && (cli->given & ~(CLI_ORDER | CLI_STEPS | CLI_S3 | CLI_SET)) != 0) {
+        cli_error(CLI_USAGE, "--order only follows the chain: of the other flags it takes --steps "
+                             "and those that say how the store is reached");
+        return false;
+    }
+    return cli_config_fill(cli, NULL, 0, &call->config) && take_ranks(call) && take_units(call);
+}
+
+static bool make_folders(const struct consume_job *job)
+{
+    char error[CHECKPOINT_FILE_TEXT_MAX];
+    if ((job->checkpoints == NULL || checkpoint_file_prepare(job->checkpoints, error)) &&
+        (job->log == NULL || checkpoint_file_prepare(job->log, error)))
+        return true;
+    cli_error(CLI_FAILED, "%s", error);
+    return false;
+}
+
+/* ---- doing it ---- */
+
+static int open_session(const struct consume_call *call, enum directory_access access,
+                        struct live_session *session)
+{
+    struct live_session_options options = live_access_of(&call->config);
+    char error[STORE_ERROR_MAX];
+    options.access = access;
+    enum open_result opened = live_reach(call->job.url, &options, error);
+    if (opened == OPEN_OK)
+        opened = live_session_open(call->job.url, &options, session, error);
+    if (opened == OPEN_OK)
+        return CLI_DONE;
+    return cli_error(opened == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
+}
+
+/* What the store says of the run; the session is closed before anything is forked. */
+static int find_job(struct consume_call *call)
+{
+    struct live_session session;
+    char text[CONSUME_JOB_TEXT_MAX];
+    int status = open_session(call, DIRECTORY_READ, &session);
+    if (status != CLI_DONE)
+        return status;
+    enum open_result found = consume_job_find(&session, call->ranks, &call->job, text);
+    live_session_close(&session);
+    if (found == OPEN_OK)
+        return CLI_DONE;
+    return cli_error(found == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", text);
+}
+
+static int retire_ranks(const struct consume_call *call)
+{
+    struct live_session session;
+    char text[RETIREMENT_TEXT_MAX];
+    int status = open_session(call, DIRECTORY_WRITE, &session);
+    if (status != CLI_DONE)
+        return status;
+    for (uint32_t i = 0; i < call->count; i++)
+        if (retirement_of_consumer(&session, call->first + i, text) == RETIREMENT_FAILED)
+            status = cli_error(CLI_FAILED, "rank %u was not retired: %s", call->first + i, text);
+    live_session_close(&session);
+    return status;
+}
+
+static int conclude(const struct consume_call *call, enum consume_outcome outcome,
+                    const struct consume_run *run)
+{
+    switch (outcome) {
+    case CONSUME_COMPLETE:
+        return CLI_DONE;
+    case CONSUME_INTERRUPTED:
+        /* Without a number of steps this is how it ends. */
+        if (call->job.steps == 0)
+            return CLI_DONE;
+        return cli_error(CLI_FAILED, "stopped as asked");
+    case CONSUME_BROKEN:
+        return cli_error(CLI_FAILED, "%s", run->text);
+    case CONSUME_KILLED:
+        break;
+    }
+    cli_error(CLI_FAILED, "killed");
+    return STATUS_KILLED;
+}
+
+static int consume(struct consume_call *call)
+{
+    struct live_signals signals;
+    struct consume_run run;
+    int status = find_job(call);
+    if (status != CLI_DONE)
+        return status;
+    if (!make_folders(&call->job))
+        return CLI_FAILED;
+    live_signals_open(&signals);
+    struct consume_run_options options = {
+        .job = &call->job,
+        .first = call->first,
+        .count = call->count,
+        .signals = &signals,
+        .messages = stderr,
+    };
+    enum consume_outcome outcome = consume_run(&options, &run);
+    live_signals_close(&signals);
+    if (call->cli->json)
+        consume_report_json(&call->job, &run, stdout);
+    else if (run.wall_s > 0)
+        consume_report_print(&run, stdout);
+    status = conclude(call, outcome, &run);
+    consume_run_deinit(&run);
+    /* Ranks that keep no checkpoints never come back to what their watermarks hold. */
+    bool retire = call->cli->retire || call->job.checkpoints == NULL;
+    if (status == CLI_DONE && retire)
+        status = retire_ranks(call);
+    return status;
+}
+
+static int witness(struct consume_call *call)
+{
+    struct live_session session;
+    struct order_witness_report report;
+    struct order_witness_options options = {
+        .path = call->cli->order, .steps = call->cli->steps, .poll_ns = WITNESS_POLL_NS};
+    int status = open_session(call, DIRECTORY_READ, &session);
+    if (status != CLI_DONE)
+        return status;
+    enum order_witness_end end = order_witness_run(&session, &options, &report);
+    live_session_close(&session);
+    if (end == ORDER_WITNESS_FAILED)
+        return cli_error(CLI_FAILED, "%s", report.text);
+    fprintf(stderr, "%" PRIu64 " steps written; the last is step %" PRIu64 "\n", report.steps,
+            report.last.step);
+    return end == ORDER_WITNESS_ASKED && options.steps > 0 ? CLI_FAILED : CLI_DONE;
+}
+
+int consume_main(int argc, char **argv)
+{
+    struct cli cli = {
+        .usage =
+            "usage: lakestream consume STORE [FLAGS]\n\n"
+            "Reads a run, at file://FOLDER or s3://BUCKET/PREFIX, as a training job does: every\n"
+            "rank is a process that is given its slice of each step, in the committed order, and\n"
+            "verifies it. --ranks N alone runs all ranks here; --rank R --ranks N, or srun and\n"
+            "mpirun, one of them. There must be as many ranks as the run has slices.\n\n"
+            "With --checkpoints a rank keeps its place every --checkpoint-every steps, and a rank\n"
+            "that died, or is started again, goes on from there: what it was given once it is\n"
+            "given again, the same. What no rank's checkpoints need any more may be reclaimed\n"
+            "(lakestream gc). Without --checkpoints the ranks start anew each time, and hold\n"
+            "nothing once they ended. Ctrl-C keeps a last checkpoint and stops.\n\n"
+            "  first, next  the first step of this call, and the one that would be next\n"
+            "  digest       of all slices so far, in order: the same bytes give the same digest\n"
+            "  rate         slices per second of running\n"
+            "  slice_p50    time of a request for a slice, and the 95th percentile (newest life)\n"
+            "  requests     of all kinds for a step: slices, listings, manifests, watermarks\n"
+            "  amplified    bytes moved for slices over bytes in them\n"
+            "  memory       the most that the process had resident\n"
+            "  restarts     times that its process died and was started again\n\n"
+            "--order FILE fetches nothing: it writes the committed order, a line for every step,\n"
+            "from which `lakestream digest` recomputes what every rank must have been given.",
+        .flags = CLI_S3 | CLI_SET | CLI_JSON | CLI_RANK | CLI_RANKS | CLI_CHECKPOINTS |
+                 CLI_CHECKPOINT_EVERY | CLI_STEPS | CLI_PREFETCH | CLI_ROLLBACK | CLI_STEP_TIME |
+                 CLI_LOG | CLI_FROM | CLI_ORDER | CLI_RETIRE,
+        .operand = "STORE",
+        .operands_min = 1,
+        .operands_max = 1,
+    };
+    static struct consume_call call;
+    if (!cli_parse(&cli, argc, argv))
+        return cli.status;
+    call = (struct consume_call){.cli = &cli};
+    if (!take_job(&call))
+        return CLI_USAGE;
+    return cli.order != NULL ? witness(&call) : consume(&call);
+}

@@ -1,0 +1,34 @@
+/* order_witness.h - follows the chain of a run without fetching anything, and adds a line for every
+ * step to a file of the committed order (order_file.h). */
+#ifndef EXPERIMENTS_ORDER_WITNESS_H
+#define EXPERIMENTS_ORDER_WITNESS_H
+
+#include "experiments/consume/order_file.h"
+#include "experiments/live/live_session.h"
+
+struct order_witness_options {
+    const char *path;
+    uint64_t steps; /* to be written by this call; 0: until stopped */
+    int64_t poll_ns;
+};
+
+struct order_witness_report {
+    uint64_t steps; /* written */
+    struct order_line last;
+    char text[ORDER_FILE_TEXT_MAX];
+};
+
+enum order_witness_end {
+    ORDER_WITNESS_DONE,
+    ORDER_WITNESS_ASKED, /* a signal */
+    ORDER_WITNESS_FAILED,
+};
+
+/* Goes on behind the file's last line. Blocks; SIGINT and SIGTERM end it. Every version that is
+ * written is validated, and flushed before the next is read. Steps that were given up before they
+ * were seen are an error. */
+enum order_witness_end order_witness_run(struct live_session *session,
+                                         const struct order_witness_options *options,
+                                         struct order_witness_report *report);
+
+#endif

@@ -1,0 +1,20 @@
+/* retirement.h - ends a consumer or a producer that will not come back, by a human's word: what
+ * holds storage for it no longer does. Everything blocks. Ours (docs/data_plane.md). */
+#ifndef EXPERIMENTS_RETIREMENT_H
+#define EXPERIMENTS_RETIREMENT_H
+
+#include "experiments/live/live_session.h"
+
+#define RETIREMENT_TEXT_MAX 512
+
+enum retirement {
+    RETIREMENT_DONE,
+    RETIREMENT_UNKNOWN, /* there is nobody of that name */
+    RETIREMENT_FAILED,  /* the store, or somebody else at work as the same; `text` says why */
+};
+
+/* Takes a new number of this consumer, and ends it. A process that still runs as it ends soon. */
+MUST_USE enum retirement retirement_of_consumer(struct live_session *session, uint32_t consumer,
+                                                char text[RETIREMENT_TEXT_MAX]);
+
+#endif
