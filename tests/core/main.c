@@ -24,6 +24,8 @@ extern const struct harness_test driver_tests[];
 extern const struct harness_test watermark_tests[];
 extern const struct harness_test chain_reader_tests[];
 extern const struct harness_test membership_tests[];
+extern const struct harness_test digest_chain_tests[];
+extern const struct harness_test consumer_fetch_tests[];
 extern const struct harness_test live_set_tests[];
 extern const struct harness_test swarm_tests[];
 
@@ -51,6 +53,8 @@ static const struct harness_suite suites[] = {
     {"watermark", watermark_tests},
     {"chain_reader", chain_reader_tests},
     {"membership", membership_tests},
+    {"digest_chain", digest_chain_tests},
+    {"consumer_fetch", consumer_fetch_tests},
     {"live_set", live_set_tests},
     {"swarm", swarm_tests},
 };

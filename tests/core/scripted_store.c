@@ -140,6 +140,12 @@ bool scripted_store_create_version(struct scripted_store *store, struct manifest
     return scripted_store_create(store, key, &body);
 }
 
+struct body *scripted_store_body(struct scripted_store *store, const char *key)
+{
+    struct object *object = find(store, key);
+    return object != NULL ? &object->body : NULL;
+}
+
 bool scripted_store_has(const struct scripted_store *store, const char *key)
 {
     return find(store, key) != NULL;

@@ -110,6 +110,8 @@ void scripted_store_apply_late(struct scripted_store *store);
 struct manifest *scripted_store_version(const struct scripted_store *store, uint64_t version);
 uint64_t scripted_store_newest(const struct scripted_store *store);
 struct floor scripted_store_floor(const struct scripted_store *store);
+/* The stored body, to be changed in place; NULL if there is none. */
+struct body *scripted_store_body(struct scripted_store *store, const char *key);
 bool scripted_store_has(const struct scripted_store *store, const char *key);
 uint64_t scripted_store_requests(const struct scripted_store *store, enum request_kind kind);
 uint32_t scripted_store_in_flight(const struct scripted_store *store);
