@@ -24,9 +24,11 @@ extern const struct harness_test driver_tests[];
 extern const struct harness_test watermark_tests[];
 extern const struct harness_test chain_reader_tests[];
 extern const struct harness_test membership_tests[];
+extern const struct harness_test membership_start_tests[];
 extern const struct harness_test digest_chain_tests[];
 extern const struct harness_test consumer_fetch_tests[];
 extern const struct harness_test live_set_tests[];
+extern const struct harness_test reclaim_tests[];
 extern const struct harness_test swarm_tests[];
 
 static const struct harness_suite suites[] = {
@@ -53,9 +55,11 @@ static const struct harness_suite suites[] = {
     {"watermark", watermark_tests},
     {"chain_reader", chain_reader_tests},
     {"membership", membership_tests},
+    {"membership_start", membership_start_tests},
     {"digest_chain", digest_chain_tests},
     {"consumer_fetch", consumer_fetch_tests},
     {"live_set", live_set_tests},
+    {"reclaim", reclaim_tests},
     {"swarm", swarm_tests},
 };
 
