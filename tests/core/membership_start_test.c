@@ -1,0 +1,211 @@
+/* membership_start_test.c - who may start from where: checkpoints, the intent, rollbacks. */
+#include <string.h>
+
+#include "core/membership.h"
+#include "tests/core/member_host.h"
+#include "tests/harness.h"
+
+/* ---- starting from checkpoints ---- */
+
+/* A first life with checkpoints at 10, 20 and 30, of which two are kept. */
+static void first_life(struct host *host)
+{
+    struct life life;
+    CU_ASSERT_EQUAL(life_start_at(&life, host, 1, 0, 0), MEMBERSHIP_ALLOWED);
+    for (uint64_t step = 10; step <= 30; step += 10)
+        CU_ASSERT_EQUAL(life_checkpoint(&life, step, 2), MEMBERSHIP_DONE);
+    CU_ASSERT_EQUAL(host->durable.count, 2);
+    membership_deinit(&life.membership);
+}
+
+static void restart_goes_on_at_the_newest_and_holds_the_oldest(void)
+{
+    struct host host;
+    host_init(&host);
+    first_life(&host);
+    struct life life;
+    CU_ASSERT_EQUAL(life_start_at(&life, &host, 2, 0, 0), MEMBERSHIP_ALLOWED);
+    CU_ASSERT_EQUAL(life.membership.number, 2);
+    CU_ASSERT_EQUAL(life.membership.first_step, 30);
+    CU_ASSERT_TRUE(host_has_value(&host, 2, 20));
+    CU_ASSERT_EQUAL(host.saves, 1);
+    CU_ASSERT_EQUAL(host.durable.count, 2);
+    CU_ASSERT_EQUAL(host.durable.items[0].number, 2);
+    CU_ASSERT_EQUAL(host.durable.items[1].number, 2);
+    membership_deinit(&life.membership);
+    host_deinit(&host);
+}
+
+/* The intent is above what the consumer asks for, and no reclaimer can act on it: whoever read the
+ * numbers saw at most its value. */
+static void confirmed_start_does_not_ask_for_the_intent(void)
+{
+    struct host host;
+    host_init(&host);
+    first_life(&host);
+    host_put_intent(&host, 25);
+    struct life life;
+    CU_ASSERT_EQUAL(life_start_at(&life, &host, 2, 0, 0), MEMBERSHIP_ALLOWED);
+    CU_ASSERT_FALSE(life.membership.intent_checked);
+    CU_ASSERT_EQUAL(scripted_store_requests(host.store, LIST_INTENT), 1); /* the first life's */
+    membership_deinit(&life.membership);
+    host_deinit(&host);
+}
+
+/* Each case makes the start one that must ask; at intent 25 the kept step 20 is refused. */
+static void higher_value_on_a_number_asks_for_the_intent(void)
+{
+    struct host host;
+    host_init(&host);
+    first_life(&host);
+    host_put(&host, WATERMARK_NUMBER_VALUE, 1, 28); /* landed, and was never confirmed */
+    host_put_intent(&host, 25);
+    struct life life;
+    CU_ASSERT_EQUAL(life_start_at(&life, &host, 2, 0, 0), MEMBERSHIP_REFUSED);
+    CU_ASSERT_TRUE(life.membership.intent_checked);
+    CU_ASSERT(strstr(life.membership.error, "step 20") != NULL);
+    CU_ASSERT(strstr(life.membership.error, "below 25") != NULL);
+    CU_ASSERT_TRUE(host_has_value(&host, 2, 20));
+    CU_ASSERT_FALSE(host_has(&host, WATERMARK_NUMBER_RETIRED, 2, 0));
+    CU_ASSERT_EQUAL(host.saves, 0);
+    CU_ASSERT_EQUAL(host.durable.items[0].number, 1);
+    membership_deinit(&life.membership);
+    host_deinit(&host);
+}
+
+static void retired_number_between_asks_for_the_intent(void)
+{
+    struct host host;
+    host_init(&host);
+    first_life(&host);
+    host_put(&host, WATERMARK_NUMBER, 2, 0);
+    host_put(&host, WATERMARK_NUMBER_RETIRED, 2, 0);
+    host_put_intent(&host, 20);
+    struct life allowed;
+    CU_ASSERT_EQUAL(life_start_at(&allowed, &host, 2, 0, 0), MEMBERSHIP_ALLOWED);
+    CU_ASSERT_TRUE(allowed.membership.intent_checked);
+    CU_ASSERT_EQUAL(allowed.membership.number, 3);
+    membership_deinit(&allowed.membership);
+    host_deinit(&host);
+}
+
+static void number_that_is_gone_asks_for_the_intent(void)
+{
+    struct host host;
+    host_init(&host);
+    first_life(&host);
+    char key[STORE_KEY_MAX];
+    host_key(key, WATERMARK_NUMBER, 1, 0);
+    scripted_store_delete(host.store, key);
+    host_put_intent(&host, 21);
+    struct life life;
+    CU_ASSERT_EQUAL(life_start_at(&life, &host, 2, 0, 0), MEMBERSHIP_REFUSED);
+    CU_ASSERT_EQUAL(life.membership.number, 2);
+    membership_deinit(&life.membership);
+    host_deinit(&host);
+}
+
+static void without_a_checkpoint_the_intent_decides(void)
+{
+    struct host host;
+    host_init(&host);
+    host_put_intent(&host, 5);
+    struct life refused;
+    CU_ASSERT_EQUAL(life_start_at(&refused, &host, 1, 0, 0), MEMBERSHIP_REFUSED);
+    CU_ASSERT_TRUE(host_has(&host, WATERMARK_NUMBER_RETIRED, 1, 0));
+    CU_ASSERT_EQUAL(host.saves, 0);
+    membership_deinit(&refused.membership);
+    struct life at_it;
+    CU_ASSERT_EQUAL(life_start_at(&at_it, &host, 2, 5, 0), MEMBERSHIP_ALLOWED);
+    membership_deinit(&at_it.membership);
+    host_deinit(&host);
+}
+
+/* ---- rollback ---- */
+
+struct order {
+    struct host *host;
+    uint32_t durable_count;
+    uint32_t saves;
+    bool seen;
+};
+
+static void note_durable(struct scripted_store *store, void *context)
+{
+    (void)store;
+    struct order *order = context;
+    order->seen = true;
+    order->durable_count = order->host->durable.count;
+    order->saves = order->host->saves;
+}
+
+static void rollback_stamps_and_discards_only_when_allowed(void)
+{
+    struct host host;
+    host_init(&host);
+    first_life(&host);
+    struct order order = {.host = &host};
+    /* At the last request before the start is allowed everything is still there. */
+    host_script(&host, (struct rule){.kind = LIST_NUMBERS,
+                                     .skip = 1,
+                                     .times = 1,
+                                     .before = note_durable,
+                                     .context = &order});
+    struct life life;
+    CU_ASSERT_EQUAL(life_start_at(&life, &host, 2, 0, 25), MEMBERSHIP_ALLOWED);
+    CU_ASSERT_EQUAL(life.membership.first_step, 20);
+    CU_ASSERT_TRUE(order.seen);
+    CU_ASSERT_EQUAL(order.durable_count, 2);
+    CU_ASSERT_EQUAL(order.saves, 0);
+    CU_ASSERT_EQUAL(host.durable.count, 1);
+    CU_ASSERT_EQUAL(host.durable.items[0].step, 20);
+    CU_ASSERT_EQUAL(host.durable.items[0].number, 2);
+    membership_deinit(&life.membership);
+    host_deinit(&host);
+}
+
+static void refused_rollback_discards_nothing(void)
+{
+    struct host host;
+    host_init(&host);
+    first_life(&host);
+    host_put(&host, WATERMARK_NUMBER_VALUE, 1, 30);
+    host_put_intent(&host, 30);
+    struct life life;
+    CU_ASSERT_EQUAL(life_start_at(&life, &host, 2, 0, 20), MEMBERSHIP_REFUSED);
+    CU_ASSERT_EQUAL(host.durable.count, 2);
+    CU_ASSERT_EQUAL(host.saves, 0);
+    membership_deinit(&life.membership);
+    host_deinit(&host);
+}
+
+static void rollback_to_nothing_kept_is_refused_before_a_number_is_taken(void)
+{
+    struct host host;
+    host_init(&host);
+    struct life none;
+    CU_ASSERT_EQUAL(life_start_at(&none, &host, 1, 0, 15), MEMBERSHIP_REFUSED);
+    CU_ASSERT(strstr(none.membership.error, "no checkpoint is kept") != NULL);
+    membership_deinit(&none.membership);
+    CU_ASSERT_EQUAL(scripted_store_requests(host.store, ANY_REQUEST), 0);
+    first_life(&host);
+    struct life older;
+    CU_ASSERT_EQUAL(life_start_at(&older, &host, 2, 0, 15), MEMBERSHIP_REFUSED);
+    CU_ASSERT(strstr(older.membership.error, "the oldest is at step 20") != NULL);
+    membership_deinit(&older.membership);
+    CU_ASSERT_FALSE(host_has(&host, WATERMARK_NUMBER, 2, 0));
+    host_deinit(&host);
+}
+
+const struct harness_test membership_start_tests[] = {
+    HARNESS_TEST(restart_goes_on_at_the_newest_and_holds_the_oldest),
+    HARNESS_TEST(confirmed_start_does_not_ask_for_the_intent),
+    HARNESS_TEST(higher_value_on_a_number_asks_for_the_intent),
+    HARNESS_TEST(retired_number_between_asks_for_the_intent),
+    HARNESS_TEST(number_that_is_gone_asks_for_the_intent),
+    HARNESS_TEST(without_a_checkpoint_the_intent_decides),
+    HARNESS_TEST(rollback_stamps_and_discards_only_when_allowed),
+    HARNESS_TEST(refused_rollback_discards_nothing),
+    HARNESS_TEST(rollback_to_nothing_kept_is_refused_before_a_number_is_taken),
+    {0},
+};
