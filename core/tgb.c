@@ -1,6 +1,7 @@
 /* tgb.c - the layout of sliced TGBs, their slices and their index. Ours, see tgb.h. */
 #include "core/tgb.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <zstd.h>
@@ -146,6 +147,30 @@ enum tgb_error tgb_slice_expand(const struct tgb_slice *slice, const uint8_t *st
                    : TGB_BAD_CODING;
     }
     return TGB_BAD_CODING;
+}
+
+enum tgb_error tgb_slice_compress(const struct tgb_raw *raw, uint8_t *stored, uint32_t capacity,
+                                  struct tgb_slice *slice)
+{
+    assert(raw->level >= 1);
+    assert(raw->level <= TGB_LEVEL_MAX);
+    *slice = (struct tgb_slice){
+        .coding = TGB_PLAIN, .raw_bytes = raw->count, .stored_bytes = raw->count};
+    /* In memory of its own: with less than its bound, what zstd makes depends on the room. */
+    size_t bound = ZSTD_compressBound(raw->count);
+    uint8_t *compressed = malloc(bound);
+    assert(compressed != NULL);
+    size_t bytes = ZSTD_compress(compressed, bound, raw->bytes, raw->count, raw->level);
+    assert(!ZSTD_isError(bytes));
+    if (bytes < raw->count) {
+        slice->coding = TGB_ZSTD;
+        slice->stored_bytes = (uint32_t)bytes;
+    }
+    bool fits = slice->stored_bytes <= capacity;
+    if (fits && slice->stored_bytes > 0) /* an empty slice need not have memory */
+        memcpy(stored, bytes < raw->count ? compressed : raw->bytes, slice->stored_bytes);
+    free(compressed);
+    return fits ? TGB_OK : TGB_BAD_SIZE;
 }
 
 /* ---- the index ---- */

@@ -30,6 +30,7 @@
 #define TGB_INDEX_HEADER_BYTES 64
 #define TGB_SLICE_HEADER_BYTES 32
 #define TGB_SLICES_MAX 65536
+#define TGB_LEVEL_MAX 19 /* beyond, a reader needs windows of more than 8 MiB */
 
 /* Data-parallel x context-parallel ranks (the paper's D and C). Both 0: none, TGBs are plain bytes
  * without an index. */
@@ -141,6 +142,18 @@ MUST_USE enum tgb_error tgb_slice_open(const uint8_t *slot, uint64_t bytes,
  * memory is made for it. */
 MUST_USE enum tgb_error tgb_slice_expand(const struct tgb_slice *slice, const uint8_t *stored,
                                          uint8_t *raw);
+
+/* A slice to be compressed; borrowed. */
+struct tgb_raw {
+    const uint8_t *bytes;
+    uint32_t count;
+    int level; /* of zstd: 1..TGB_LEVEL_MAX */
+};
+
+/* What is stored of a slice: compressed, or as it is where that is not longer; whatever the
+ * capacity is. Sets all of *slice but its checksum. TGB_BAD_SIZE: more than `capacity` bytes. */
+MUST_USE enum tgb_error tgb_slice_compress(const struct tgb_raw *raw, uint8_t *stored,
+                                           uint32_t capacity, struct tgb_slice *slice);
 
 /* ---- the index ---- */
 

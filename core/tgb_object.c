@@ -2,7 +2,6 @@
 #include "core/tgb_object.h"
 
 #include <string.h>
-#include <zstd.h>
 
 #include "core/tgb_payload.h"
 
@@ -27,25 +26,12 @@ void tgb_object_seal_slice(const struct tgb_object *object, uint32_t slice, uint
 enum tgb_error tgb_object_compress_slice(const struct tgb_object *object, uint32_t slice,
                                          const struct tgb_raw *raw)
 {
-    uint8_t *stored = tgb_object_slice(object, slice);
-    uint32_t capacity = tgb_layout_capacity(&object->layout);
-    if (raw->count > 0) {
-        /* Room for less than it is: no room is an error of zstd. */
-        size_t room = raw->count <= capacity ? raw->count - 1 : capacity;
-        size_t bytes = ZSTD_compress(stored, room, raw->bytes, raw->count, raw->level);
-        if (!ZSTD_isError(bytes)) {
-            seal(object, slice,
-                 (struct tgb_slice){
-                     .coding = TGB_ZSTD, .raw_bytes = raw->count, .stored_bytes = (uint32_t)bytes});
-            return TGB_OK;
-        }
-    }
-    if (raw->count > capacity)
-        return TGB_BAD_SIZE;
-    if (raw->count > 0)
-        memcpy(stored, raw->bytes, raw->count);
-    tgb_object_seal_slice(object, slice, raw->count);
-    return TGB_OK;
+    struct tgb_slice compressed;
+    enum tgb_error error = tgb_slice_compress(raw, tgb_object_slice(object, slice),
+                                              tgb_layout_capacity(&object->layout), &compressed);
+    if (error == TGB_OK)
+        seal(object, slice, compressed);
+    return error;
 }
 
 void tgb_object_seal(const struct tgb_object *object)

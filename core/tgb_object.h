@@ -5,8 +5,6 @@
 
 #include "core/tgb.h"
 
-#define TGB_LEVEL_MAX 19 /* beyond, a reader needs windows of more than 8 MiB */
-
 /* Fields are the caller's to set; `bytes` is borrowed, layout.object_bytes long, and need not be
  * zero. */
 struct tgb_object {
@@ -14,13 +12,6 @@ struct tgb_object {
     struct tgb_layout layout;
     struct tgb_name name;
     uint8_t *bytes;
-};
-
-/* A slice to be compressed; borrowed. */
-struct tgb_raw {
-    const uint8_t *bytes;
-    uint32_t count;
-    int level; /* of zstd: 1..TGB_LEVEL_MAX */
 };
 
 /* Where the bytes of a slice go, at most tgb_layout_capacity of them, before it is sealed. */

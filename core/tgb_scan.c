@@ -171,28 +171,44 @@ static enum tgb_error end_slice(struct tgb_scan *scan)
     return TGB_OK;
 }
 
-static enum tgb_error end_region(struct tgb_scan *scan)
+/* What a whole region is found to be. */
+static enum tgb_error judge_region(struct tgb_scan *scan)
+{
+    switch (scan->region) {
+    case REGION_INDEX:
+        return tgb_index_check(scan->rows, scan->options.mesh, &scan->options.layout,
+                               &scan->options.name);
+    case REGION_HEADER:
+        return begin_slice(scan);
+    case REGION_STORED:
+        return end_slice(scan);
+    case REGION_PADDING:
+    case REGION_REST:
+        break;
+    }
+    return TGB_OK;
+}
+
+static void next_region(struct tgb_scan *scan)
 {
     scan->used = 0;
     switch (scan->region) {
     case REGION_INDEX:
         scan->region = REGION_HEADER;
-        return tgb_index_check(scan->rows, scan->options.mesh, &scan->options.layout,
-                               &scan->options.name);
+        break;
     case REGION_HEADER:
         scan->region = REGION_STORED;
-        return begin_slice(scan);
+        break;
     case REGION_STORED:
         scan->region = REGION_PADDING;
-        return end_slice(scan);
+        break;
     case REGION_PADDING:
         scan->index++;
         scan->region = scan->index < scan->options.layout.slices ? REGION_HEADER : REGION_REST;
-        return TGB_OK;
+        break;
     case REGION_REST:
         break;
     }
-    return TGB_OK;
 }
 
 enum tgb_error tgb_scan_feed(struct tgb_scan *scan, const uint8_t *bytes, uint64_t count)
@@ -200,7 +216,9 @@ enum tgb_error tgb_scan_feed(struct tgb_scan *scan, const uint8_t *bytes, uint64
     while (scan->error == TGB_OK) {
         uint64_t left = region_bytes(scan) - scan->used;
         if (left == 0 && scan->region != REGION_REST) {
-            scan->error = end_region(scan);
+            scan->error = judge_region(scan);
+            if (scan->error == TGB_OK)
+                next_region(scan);
             continue;
         }
         if (count == 0)
