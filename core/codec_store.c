@@ -180,3 +180,10 @@ struct store *codec_store_open(struct store *inner, const struct codec_store_opt
     };
     return &codec->store;
 }
+
+void codec_store_slice(struct store *codec, struct tgb_mesh mesh)
+{
+    assert(codec->ops == &codec_ops);
+    assert(tgb_mesh_valid(mesh));
+    ((struct codec_store *)codec)->options.mesh = mesh;
+}

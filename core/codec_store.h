@@ -19,5 +19,7 @@ struct codec_store_options {
 /* Borrows `inner`, which must outlive it and is not closed by it. A body that does not decode is
  * STORE_FAILED with the key and the reason. GETs of a range pass through as bytes. */
 struct store *codec_store_open(struct store *inner, const struct codec_store_options *options);
+/* How the payloads of later operations are sliced. */
+void codec_store_slice(struct store *codec, struct tgb_mesh mesh);
 
 #endif

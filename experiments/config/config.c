@@ -115,10 +115,32 @@ static bool check_faults(const struct config *config, struct diagnostic *diagnos
     return true;
 }
 
+/* Every slice holds something, and no more than its header can say. */
+static bool check_mesh(const struct config *config, struct diagnostic *diagnostic)
+{
+    struct tgb_layout layout;
+    uint32_t slices = tgb_mesh_slices(config->mesh);
+    if (slices == 0 || tgb_layout_make(config->workload.tgb_bytes, slices, &layout) == TGB_OK)
+        return true;
+    char bytes[OPTION_TEXT_MAX];
+    char mesh[OPTION_TEXT_MAX];
+    char origin[ORIGIN_TEXT_MAX];
+    const struct option *of_bytes = option_find("workload.tgb");
+    const struct option *of_mesh = option_find("tgb.mesh");
+    option_print(config, of_bytes, bytes);
+    option_print(config, of_mesh, mesh);
+    origin_print_place(blamed(config, of_mesh, of_bytes), origin);
+    diagnostic_set(diagnostic,
+                   "%s: workload.tgb (%.64s) cannot be cut by tgb.mesh (%.64s): a slice has 1 B "
+                   "to 4 GiB, beside 64 B for itself",
+                   origin, bytes, mesh);
+    return false;
+}
+
 bool config_check(const struct config *config, struct diagnostic *diagnostic)
 {
     return check_orders(config, diagnostic) && check_bins(config, diagnostic) &&
-           check_faults(config, diagnostic);
+           check_faults(config, diagnostic) && check_mesh(config, diagnostic);
 }
 
 const struct policy_kind *config_policy_kind(const struct config *config)

@@ -16,6 +16,7 @@
 #include "core/fault_store.h"
 #include "core/policy.h"
 #include "core/producer.h"
+#include "core/tgb.h"
 #include "experiments/config/diagnostic.h"
 #include "experiments/config/quantiles.h"
 
@@ -171,6 +172,8 @@ struct config {
     struct run_config run;
     struct commit_config commit;
     uint64_t entry_bytes; /* manifest.entry: encoded size of one entry */
+    struct tgb_mesh mesh; /* tgb.mesh: how TGBs are sliced */
+    uint64_t zstd_level;  /* tgb.zstd: of slices of given files; 0: none */
     struct policy_config policy;
     struct store_config store;
     struct price_config price;

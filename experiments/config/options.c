@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/config/mesh.h"
+
 #define KEY_CHARS_MAX 128 /* longer texts are compared by their start */
 
 const struct option *option_find(const char *key)
@@ -112,6 +114,7 @@ struct value {
     uint64_t whole; /* sizes and counts */
     uint32_t choice;
     struct quantile_table quantiles;
+    struct tgb_mesh mesh;
 };
 
 static void *field_of(struct config *config, const struct option *option)
@@ -171,6 +174,9 @@ static bool parse_value(const struct option *option, const char *text, struct va
     case UNIT_QUANTILES:
         ok = quantile_table_parse(text, &value->quantiles, diagnostic);
         break;
+    case UNIT_MESH:
+        ok = mesh_parse(text, &value->mesh, diagnostic);
+        break;
     }
     return ok;
 }
@@ -193,7 +199,7 @@ static void print_bound(const struct option *option, double bound, char text[UNI
 static bool has_range(const struct option *option)
 {
     return option->unit != UNIT_CHOICE && option->unit != UNIT_TEXT &&
-           option->unit != UNIT_QUANTILES;
+           option->unit != UNIT_QUANTILES && option->unit != UNIT_MESH;
 }
 
 static bool check_range(const struct option *option, const char *text, double number,
@@ -246,6 +252,9 @@ static void store_value(struct config *config, const struct option *option, cons
         break;
     case UNIT_QUANTILES:
         memcpy(field, &value->quantiles, sizeof(value->quantiles));
+        break;
+    case UNIT_MESH:
+        memcpy(field, &value->mesh, sizeof(value->mesh));
         break;
     }
 }
@@ -306,6 +315,9 @@ static void load_value(const struct config *config, const struct option *option,
     } else if (option->unit == UNIT_QUANTILES) {
         memcpy(&value->quantiles, field, sizeof(value->quantiles));
         value->number = (double)NAN;
+    } else if (option->unit == UNIT_MESH) {
+        memcpy(&value->mesh, field, sizeof(value->mesh));
+        value->number = tgb_mesh_slices(value->mesh);
     } else if (option->unit == UNIT_TEXT) {
         value->number = (double)NAN;
     } else {
@@ -370,6 +382,9 @@ void option_print(const struct config *config, const struct option *option,
     case UNIT_QUANTILES:
         quantile_table_print(&value.quantiles, text);
         break;
+    case UNIT_MESH:
+        mesh_print(value.mesh, text);
+        break;
     }
 }
 
@@ -411,6 +426,8 @@ static void print_range(const struct option *option, FILE *file)
         fprintf(file, "text");
     } else if (option->unit == UNIT_QUANTILES) {
         fprintf(file, "p:factor points");
+    } else if (option->unit == UNIT_MESH) {
+        fprintf(file, "none, or such as 8x2");
     } else {
         char low[UNIT_TEXT_MAX];
         char high[UNIT_TEXT_MAX];

@@ -100,6 +100,12 @@ static const struct option fixed_rows[] = {
     {"manifest.entry", UNIT_BYTES, 0, "64B", MANIFEST_ENTRY_BYTES_MIN, MANIFEST_ENTRY_BYTES_MAX,
      NULL, "ASSUMED: encoded size of one manifest entry [manifest.entry]", FIELD(entry_bytes)},
 
+    {"tgb.mesh", UNIT_MESH, 0, "none", 0, 0, NULL,
+     "slices of each TGB: data-parallel x context-parallel ranks; none: plain bytes (paper: D x C)",
+     FIELD(mesh)},
+    {"tgb.zstd", UNIT_COUNT, 0, "0", 0, TGB_LEVEL_MAX, NULL,
+     "level of zstd for the slices of given files; 0: not compressed", FIELD(zstd_level)},
+
     {"store.profile", UNIT_TEXT, 0, "s3-standard", 0, CONFIG_PATH_MAX, NULL,
      "ASSUMED: the store that is simulated: a name in configs/profiles, or a path "
      "[store.profile]",

@@ -27,6 +27,7 @@ enum unit {
     UNIT_CHOICE,    /* uint32_t or an enum: index into choices "on|off" */
     UNIT_TEXT,      /* char[] */
     UNIT_QUANTILES, /* struct quantile_table: "0:0.6 0.5:1 1:4" */
+    UNIT_MESH,      /* struct tgb_mesh: none 8x2 (mesh.h) */
 };
 
 MUST_USE bool unit_parse_duration(const char *text, int64_t *ns, struct diagnostic *diagnostic);

@@ -8,6 +8,7 @@ struct live_session_options live_access_of(const struct config *config)
         .access = DIRECTORY_WRITE,
         .sync = live->sync == TOGGLE_ON ? DIRECTORY_SYNC : DIRECTORY_NO_SYNC,
         .workers = (uint32_t)live->workers,
+        .mesh = config->mesh,
         .s3 = {.endpoint = live->endpoint,
                .region = live->region,
                .profile = live->profile,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "experiments/config/mesh.h"
 #include "experiments/live/live_request.h"
 #include "experiments/trials/progress.h"
 
@@ -81,6 +82,31 @@ void live_marker_identify(const json_t *marker, struct live_identity *identity)
     identity->seed = (uint64_t)json_integer_value(seed);
 }
 
+bool live_marker_mesh(const json_t *marker, struct tgb_mesh *mesh)
+{
+    const json_t *value = json_object_get(marker, "mesh");
+    struct diagnostic ignored;
+    *mesh = (struct tgb_mesh){0};
+    return value == NULL ||
+           (json_is_string(value) && mesh_parse(json_string_value(value), mesh, &ignored));
+}
+
+/* Its slices are those that are asked for. */
+static enum open_result mesh_agrees(struct tgb_mesh mesh, struct tgb_mesh wanted, const char *url,
+                                    char error[LIVE_MARKER_TEXT_MAX])
+{
+    char of_run[UNIT_TEXT_MAX];
+    char of_config[UNIT_TEXT_MAX];
+    if (mesh.data == wanted.data && mesh.context == wanted.context)
+        return OPEN_OK;
+    mesh_print(mesh, of_run);
+    mesh_print(wanted, of_config);
+    snprintf(error, LIVE_MARKER_TEXT_MAX,
+             "%s has TGBs of mesh %s, the config says %s; add --set tgb.mesh=%s to go on there",
+             url, of_run, of_config, of_run);
+    return OPEN_BAD_INPUT;
+}
+
 enum open_result live_marker_agrees(const json_t *marker, const struct live_marker_options *options,
                                     const char *url, char error[LIVE_MARKER_TEXT_MAX])
 {
@@ -89,7 +115,8 @@ enum open_result live_marker_agrees(const json_t *marker, const struct live_mark
     const char *payload = json_string_value(json_object_get(marker, "payload"));
     bool known =
         strcmp(payload, LIVE_PAYLOAD_SYNTHETIC) == 0 || strcmp(payload, LIVE_PAYLOAD_FILES) == 0;
-    if (format != LIVE_FORMAT || !known) {
+    struct tgb_mesh mesh;
+    if (format != LIVE_FORMAT || !known || !live_marker_mesh(marker, &mesh)) {
         char harmless[CONFIG_NAME_MAX];
         live_marker_copy_harmless(harmless, sizeof(harmless), payload);
         snprintf(error, LIVE_MARKER_TEXT_MAX,
@@ -112,7 +139,7 @@ enum open_result live_marker_agrees(const json_t *marker, const struct live_mark
                  url, entry, (unsigned long long)options->entry_bytes, entry);
         return OPEN_BAD_INPUT;
     }
-    return OPEN_OK;
+    return mesh_agrees(mesh, options->mesh, url, error);
 }
 
 /* ---- making ---- */
@@ -121,12 +148,15 @@ enum open_result live_marker_agrees(const json_t *marker, const struct live_mark
 static char *marker_text(const struct live_marker_options *options, const char *identity)
 {
     char started[PROGRESS_TEXT_MAX];
+    char mesh[UNIT_TEXT_MAX];
     progress_time_text(started);
+    mesh_print(options->mesh, mesh);
     json_t *marker = json_object();
     json_object_set_new(marker, "format", json_integer(LIVE_FORMAT));
     json_object_set_new(marker, "layout", json_string("full"));
     json_object_set_new(marker, "entry_bytes", json_integer((json_int_t)options->entry_bytes));
     json_object_set_new(marker, "payload", json_string(options->payload));
+    json_object_set_new(marker, "mesh", json_string(mesh));
     json_object_set_new(marker, "identity", json_string(identity));
     json_object_set_new(marker, "experiment", json_string(options->experiment));
     json_object_set_new(marker, "arm", json_string(options->arm));

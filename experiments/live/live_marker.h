@@ -33,6 +33,10 @@ MUST_USE enum live_marker live_marker_read(struct live_session *session, json_t 
 MUST_USE enum live_marker live_marker_read_key(struct live_session *session, const char *key,
                                                json_t **marker, char error[STORE_ERROR_MAX]);
 
+/* How the run's TGBs are sliced; a marker that says nothing is of plain ones. False: it says what
+ * this program does not know. */
+MUST_USE bool live_marker_mesh(const json_t *marker, struct tgb_mesh *mesh);
+
 /* What a marker says. Texts are borrowed. */
 struct live_marker_options {
     const char *experiment;
@@ -41,6 +45,7 @@ struct live_marker_options {
     uint64_t seed;
     uint64_t producers;
     uint64_t entry_bytes;
+    struct tgb_mesh mesh;
 };
 
 enum live_claim {

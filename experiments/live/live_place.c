@@ -66,6 +66,7 @@ static struct live_marker_options marker_options(const struct live_place_options
         .seed = options->seed,
         .producers = config->workload.producers,
         .entry_bytes = config->entry_bytes,
+        .mesh = config->mesh,
     };
 }
 

@@ -9,7 +9,7 @@ enum open_result live_session_open(const char *url, const struct live_session_op
     struct live_loop_options loop_options = {.workers = options->workers};
     struct store_url_options url_options = {
         .directory = {.access = options->access, .sync = options->sync}, .s3 = options->s3};
-    struct codec_store_options codec_options = {.payload = true};
+    struct codec_store_options codec_options = {.payload = true, .mesh = options->mesh};
     *session = (struct live_session){0};
     enum open_result result = live_loop_open(&loop_options, &session->loop, error);
     if (result != OPEN_OK)
@@ -43,6 +43,11 @@ void live_session_close(struct live_session *session)
 struct loop *live_session_loop(const struct live_session *session)
 {
     return live_loop_base(session->loop);
+}
+
+void live_session_slice(struct live_session *session, struct tgb_mesh mesh)
+{
+    codec_store_slice(session->store, mesh);
 }
 
 static void stop_waiting(struct store_op *op, void *context)

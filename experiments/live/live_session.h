@@ -8,12 +8,14 @@
 #include <stdbool.h>
 
 #include "backend/store_url.h"
+#include "core/tgb.h"
 #include "experiments/live/live_wrappers.h"
 
 struct live_session_options {
     enum directory_access access;
     enum directory_sync sync;
     uint32_t workers;     /* 0: the loop's default */
+    struct tgb_mesh mesh; /* of synthetic payloads */
     struct s3_options s3; /* of s3:// addresses; texts are borrowed during open only */
     const struct live_wrappers_options *wrappers; /* NULL: none */
 };
@@ -34,6 +36,8 @@ MUST_USE enum open_result live_session_open(const char *url,
 /* Operations in flight are dropped; their `done` is not called. */
 void live_session_close(struct live_session *session);
 struct loop *live_session_loop(const struct live_session *session);
+/* Slices the synthetic payloads that are put from now on. */
+void live_session_slice(struct live_session *session, struct tgb_mesh mesh);
 /* Performs one operation and blocks until it is answered; sets its `done`. Nothing else may be in
  * flight. */
 void live_session_do(struct live_session *session, struct store *store, struct store_op *op);

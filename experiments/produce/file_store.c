@@ -23,6 +23,7 @@ struct call {
     struct store_op op;
     struct store_op *outer;
     struct file_store *store;
+    struct tgb_name name;
     size_t index; /* of the file */
     uint64_t checksum;
     uint8_t *data; /* owned; NULL: it could not be read */
@@ -62,7 +63,7 @@ static void refuse(struct call *call)
 static void read_file(struct work *work)
 {
     struct call *call = (struct call *)work;
-    call->data = given_files_read(call->store->files, call->index, call->error);
+    call->data = given_files_tgb(call->store->files, call->index, &call->name, call->error);
     if (call->data != NULL)
         call->checksum = XXH3_64bits(call->data, call->op.body.bytes);
 }
@@ -87,14 +88,16 @@ static void on_read(struct work *work)
     store_submit(call->store->inner, &call->op);
 }
 
-static void call_start(struct file_store *store, struct store_op *outer, uint64_t sequence)
+static void call_start(struct file_store *store, struct store_op *outer,
+                       const struct tgb_name *name)
 {
     struct call *call = calloc(1, sizeof(*call));
     assert(call != NULL);
-    assert(store->first_sequence != 0 && sequence >= store->first_sequence);
-    call->index = (size_t)(sequence - store->first_sequence);
+    assert(store->first_sequence != 0 && name->sequence >= store->first_sequence);
+    call->name = *name;
+    call->index = (size_t)(name->sequence - store->first_sequence);
     assert(call->index < store->files->count);
-    assert(outer->body.bytes == store->files->sizes[call->index]);
+    assert(outer->body.bytes == store->files->tgb_bytes[call->index]);
     call->store = store;
     call->outer = outer;
     store->in_flight++;
@@ -114,7 +117,7 @@ static void file_submit(struct store *base, struct store_op *op)
     struct tgb_name name;
     bool length = op->verb == STORE_PUT && op->body.kind == BODY_LENGTH;
     if (length && name_parse_tgb(op->key, &name))
-        call_start(store, op, name.sequence);
+        call_start(store, op, &name);
     else
         store_submit(store->inner, op);
 }

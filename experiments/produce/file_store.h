@@ -1,4 +1,4 @@
-/* file_store.h - a store over a store: a TGB that is only a length becomes the bytes of a given
+/* file_store.h - a store over a store: a TGB that is only a length becomes that of a given
  * file, chosen by the sequence in its key. Everything else passes through. Ours.
  *
  * Files are read on the loop's workers, whole, one for each upload in flight; what is sent again is

@@ -43,13 +43,13 @@ static void compare_entry(uint64_t step, const struct manifest_entry *entry, voi
         return;
     size_t index = (size_t)(entry->tgb.sequence - produce->first_sequence);
     comparison->last = *entry;
-    if (entry->tgb_bytes == files->sizes[index] || produce->end == PRODUCE_OTHER_FILES)
+    if (entry->tgb_bytes == files->tgb_bytes[index] || produce->end == PRODUCE_OTHER_FILES)
         return;
     produce->end = PRODUCE_OTHER_FILES;
     snprintf(produce->report->text, sizeof(produce->report->text),
              "sequence %" PRIu64 " is committed with %" PRIu64 " bytes, but %.400s, which stands "
-             "there in the list, has %" PRIu64,
-             entry->tgb.sequence, entry->tgb_bytes, files->paths[index], files->sizes[index]);
+             "there in the list, makes %" PRIu64,
+             entry->tgb.sequence, entry->tgb_bytes, files->paths[index], files->tgb_bytes[index]);
 }
 
 /* The bytes of the newest: sizes may agree by chance. */
@@ -58,8 +58,8 @@ static void compare_last(struct produce *produce, const struct manifest_entry *l
     const struct given_files *files = produce->options->files;
     size_t index = (size_t)(last->tgb.sequence - produce->first_sequence);
     char error[STORE_ERROR_MAX] = "";
-    uint8_t *data = given_files_read(files, index, error);
-    bool same = data != NULL && XXH3_64bits(data, files->sizes[index]) == last->tgb_checksum;
+    uint8_t *data = given_files_tgb(files, index, &last->tgb, error);
+    bool same = data != NULL && XXH3_64bits(data, files->tgb_bytes[index]) == last->tgb_checksum;
     if (!same)
         produce->end = PRODUCE_OTHER_FILES;
     if (data == NULL)
@@ -192,7 +192,7 @@ static void open_driver(struct produce *produce)
     if (options->files != NULL) {
         produce->files = file_store_open(store, produce->session->loop, options->files);
         store = produce->files;
-        producer.sizes = options->files->sizes;
+        producer.sizes = options->files->tgb_bytes;
         producer.size_count = options->files->count;
         producer.sizes_first = options->files_first;
     }

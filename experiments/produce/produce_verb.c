@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "experiments/cli.h"
+#include "experiments/cli_config.h"
 #include "experiments/config/options.h"
 #include "experiments/live/live_access.h"
 #include "experiments/live/live_marker.h"
@@ -37,42 +38,22 @@ static const char *const own_defaults[] = {
     "commit.first_gap=0s",      "policy.name=dac",        "policy.dac.start=200ms",
 };
 
-static bool override(struct config *config, enum origin_kind kind, const char *text)
-{
-    const struct origin origin = {.kind = kind};
-    struct diagnostic diagnostic;
-    const struct option *option;
-    const char *value;
-    if (option_parse_override(text, &option, &value, &diagnostic) &&
-        option_set(config, option, value, &origin, &diagnostic))
-        return true;
-    cli_error(CLI_USAGE, "%s", diagnostic.text);
-    return false;
-}
-
 static bool override_flag(struct config *config, const char *key, const char *value)
 {
     char text[CLI_FLAG_KEY_BYTES];
     if (value == NULL)
         return true;
     snprintf(text, sizeof(text), "%s=%s", key, value);
-    return override(config, ORIGIN_SET, text);
+    return cli_config_set(config, ORIGIN_SET, text);
 }
 
 static bool fill_config(struct produce_call *call)
 {
     struct config *config = &call->config;
-    struct cli_overrides overrides;
     struct diagnostic diagnostic;
-    config_default(config);
-    if (!cli_overrides(call->cli, &overrides))
+    if (!cli_config_fill(call->cli, own_defaults, sizeof(own_defaults) / sizeof(own_defaults[0]),
+                         config))
         return false;
-    for (size_t i = 0; i < sizeof(own_defaults) / sizeof(own_defaults[0]); i++)
-        if (!override(config, ORIGIN_DEFAULT, own_defaults[i]))
-            return false;
-    for (size_t i = 0; i < overrides.count; i++)
-        if (!override(config, ORIGIN_SET, overrides.texts[i]))
-            return false;
     if (!override_flag(config, "policy.name", call->cli->policy) ||
         !override_flag(config, "workload.tgb", call->cli->bytes))
         return false;
@@ -121,19 +102,27 @@ static bool take_files(struct produce_call *call)
 
 /* ---- where it goes ---- */
 
-/* Adds to the run that the marker names: with its entry size, unless another was asked for. */
+static bool was_set(const struct produce_call *call, const char *key)
+{
+    return call->config.origins[option_index(option_find(key))].kind == ORIGIN_SET;
+}
+
+/* Adds to the run that the marker names: with its entry size and mesh, unless others were asked
+ * for. */
 static enum open_result join_run(struct produce_call *call, const json_t *marker,
                                  const struct live_marker_options *wanted,
                                  char error[LIVE_MARKER_TEXT_MAX])
 {
     struct live_marker_options same = *wanted;
-    const struct origin *origin =
-        &call->config.origins[option_index(option_find("manifest.entry"))];
     json_int_t bytes = json_integer_value(json_object_get(marker, "entry_bytes"));
     bool possible = bytes >= MANIFEST_ENTRY_BYTES_MIN && bytes <= MANIFEST_ENTRY_BYTES_MAX;
-    if (origin->kind != ORIGIN_SET && possible)
+    if (!was_set(call, "manifest.entry") && possible)
         same.entry_bytes = (uint64_t)bytes;
+    struct tgb_mesh mesh;
+    if (!was_set(call, "tgb.mesh") && live_marker_mesh(marker, &mesh))
+        same.mesh = mesh;
     call->config.entry_bytes = same.entry_bytes;
+    call->config.mesh = same.mesh;
     return live_marker_agrees(marker, &same, call->url, error);
 }
 
@@ -178,11 +167,31 @@ static int take_run(struct live_session *session, struct produce_call *call)
         .payload = call->files.count > 0 ? LIVE_PAYLOAD_FILES : LIVE_PAYLOAD_SYNTHETIC,
         .producers = 1,
         .entry_bytes = call->config.entry_bytes,
+        .mesh = call->config.mesh,
     };
     enum open_result result = find_run(session, call, &wanted, error);
     if (result == OPEN_OK)
         return CLI_DONE;
     return cli_error(result == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
+}
+
+/* Batches are cut as the run's are, whose mesh is known now. */
+static int slice_batches(struct live_session *session, struct produce_call *call)
+{
+    const struct config *config = &call->config;
+    struct diagnostic diagnostic;
+    char error[GIVEN_FILES_TEXT_MAX];
+    bool sliced = tgb_mesh_slices(config->mesh) > 0;
+    live_session_slice(session, config->mesh);
+    if (!sliced && config->zstd_level > 0)
+        return cli_error(CLI_USAGE, "tgb.zstd compresses slices, and this run's TGBs are plain: "
+                                    "leave it out, or start a run with --set tgb.mesh");
+    if (call->files.count == 0 && !config_check(config, &diagnostic))
+        return cli_error(CLI_USAGE, "%s", diagnostic.text);
+    if (call->files.count > 0 &&
+        !given_files_slice(&call->files, config->mesh, (int)config->zstd_level, error))
+        return cli_error(CLI_USAGE, "%s", error);
+    return CLI_DONE;
 }
 
 /* ---- what comes out ---- */
@@ -312,6 +321,8 @@ static int produce_in(struct live_session *session, struct produce_call *call)
         .context = call,
     };
     int status = take_run(session, call);
+    if (status == CLI_DONE)
+        status = slice_batches(session, call);
     if (status == CLI_DONE && !fill_producer(call, &options.producer))
         status = CLI_FAILED;
     if (status == CLI_DONE) {
@@ -358,6 +369,10 @@ int produce_main(int argc, char **argv)
             "the same command goes on after a crash, at the exact offset, and commits nothing\n"
             "twice. --append puts the files behind all that is committed instead, and compares\n"
             "nothing: after a failure, look with inspect which are committed.\n\n"
+            "In a run with a mesh (--set tgb.mesh=8x2 on the one that makes it) batches are cut\n"
+            "into slices, one for each rank; --set tgb.zstd=LEVEL compresses those of files, "
+            "which\n"
+            "are read once more for it: their sizes must be known first.\n\n"
             "--set takes config keys, those of commit.*, policy.* and live.* above all. Ctrl-C\n"
             "decides what is in progress first.",
         .flags = CLI_S3 | CLI_SET | CLI_JSON | CLI_COUNT | CLI_BYTES | CLI_PRODUCER | CLI_POLICY |

@@ -69,6 +69,23 @@ static void keys_that_contradict_are_named(void)
     }
 }
 
+/* 65,536 slices of 32 MiB hold 448 bytes each, of 2 MiB none. */
+static void a_mesh_must_fit_the_tgbs(void)
+{
+    static struct config config;
+    struct diagnostic diagnostic;
+    const struct origin origin = {.kind = ORIGIN_SET};
+    config_default(&config);
+    CU_ASSERT_FATAL(option_set(&config, option_find("tgb.mesh"), "65536x1", &origin, &diagnostic));
+    CU_ASSERT(config_check(&config, &diagnostic));
+    CU_ASSERT_EQUAL(option_number(&config, option_find("tgb.mesh")), 65536);
+    CU_ASSERT_FATAL(option_set(&config, option_find("workload.tgb"), "4MiB", &origin, &diagnostic));
+    CU_ASSERT(!config_check(&config, &diagnostic));
+    expect_text("tgb.mesh", diagnostic.text,
+                "--set: workload.tgb (4MiB) cannot be cut by tgb.mesh (65536x1): a slice has 1 B "
+                "to 4 GiB, beside 64 B for itself");
+}
+
 static void origins_print_as_text(void)
 {
     static const struct {
@@ -94,6 +111,7 @@ const struct harness_test config_tests[] = {
     HARNESS_TEST(defaults_are_the_papers_setting),
     HARNESS_TEST(store_defaults_are_the_s3_standard_profile),
     HARNESS_TEST(keys_that_contradict_are_named),
+    HARNESS_TEST(a_mesh_must_fit_the_tgbs),
     HARNESS_TEST(origins_print_as_text),
     {0},
 };

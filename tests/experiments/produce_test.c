@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/random.h"
 #include "tests/experiments/live_fixture.h"
 #include "tests/harness.h"
 #include "tests/hostile/hostile_server.h"
@@ -163,6 +164,155 @@ static void another_list_is_refused(void)
     check_stream(&produce, 3, 6000);
     CU_ASSERT_EQUAL(commit_synthetic(&produce, "--count=1", NULL), 2);
     CU_ASSERT_EQUAL(live_count_in(produce.process.err, "whose payload is files"), 1);
+    case_close(&produce);
+}
+
+/* ---- sliced runs ---- */
+
+/* Its first damaged byte, where a synthetic slice has one. */
+static void damage(struct produce_case *produce, const char *ending, long offset)
+{
+    char folder[LIVE_PATH_MAX];
+    char path[LIVE_PATH_MAX];
+    live_path(folder, produce->scratch, "run/tgb+");
+    CU_ASSERT_TRUE_FATAL(live_find_file(folder, ending, path));
+    FILE *file = fopen(path, "r+");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fseek(file, offset, SEEK_SET);
+    int byte = fgetc(file);
+    fseek(file, offset, SEEK_SET);
+    fputc(byte ^ 1, file);
+    fclose(file);
+}
+
+/* What is wrong with the run, as inspect --deep says it first. */
+static void check_problem(struct produce_case *produce, const char *expected)
+{
+    int status = -1;
+    json_t *report = live_inspect(produce->scratch, produce->url, "--deep", &status);
+    const json_t *problems = json_object_get(report, "problems");
+    const json_t *first = json_array_get(problems, 0);
+    const char *text =
+        json_string_value(json_is_string(first) ? first : json_object_get(first, "text"));
+    CU_ASSERT_EQUAL(status, 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, expected));
+    json_decref(report);
+}
+
+static void a_run_keeps_its_mesh(void)
+{
+    struct produce_case produce;
+    case_open(&produce);
+    CU_ASSERT_EQUAL(commit_synthetic(&produce, "--count=2", "--set=tgb.mesh=4x2"), 0);
+    CU_ASSERT_EQUAL(commit_synthetic(&produce, "--count=1", NULL), 0);
+    check_stream(&produce, 3, 3 * 2048);
+    CU_ASSERT_EQUAL(commit_synthetic(&produce, "--count=1", "--set=tgb.mesh=8x1"), 2);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, "mesh 4x2, the config says 8x1"), 1);
+    CU_ASSERT_EQUAL(commit_synthetic(&produce, "--count=1", "--set=tgb.mesh=none"), 2);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, "--set tgb.mesh=4x2 to go on"), 1);
+    struct live_process_options options = options_of(&produce);
+    options.arguments[3] = "--set=tgb.mesh=64x1"; /* 1 KiB has no room for so many */
+    options.arguments[4] = "--bytes=1KiB";
+    CU_ASSERT_EQUAL(live_process_run(&produce.process, &options), 2);
+    CU_ASSERT_EQUAL(live_count_in(produce.process.err, "cannot be cut by tgb.mesh"), 1);
+    case_close(&produce);
+}
+
+/* 2,048 bytes in 8 slices: an index of 320 bytes, slots of 216. */
+static void inspect_names_the_slice_that_is_damaged(void)
+{
+    struct produce_case produce;
+    case_open(&produce);
+    CU_ASSERT_EQUAL(commit_synthetic(&produce, "--count=2", "--set=tgb.mesh=4x2"), 0);
+    damage(&produce, "-2048", 320 + 3 * 216 + 32 + 7);
+    check_problem(&produce, "slice 3: byte 7 is not what producer 0 made");
+    damage(&produce, "-2048", 320 + 3 * 216 + 32 + 7);
+    damage(&produce, "-2048", 320 + 3 * 216 + 4);
+    check_problem(&produce, "slice 3, up to byte 1000: made for another mesh");
+    damage(&produce, "-2048", 320 + 3 * 216 + 4);
+    damage(&produce, "-2048", 100);
+    check_problem(&produce, "index, up to byte 320: its checksum does not match");
+    damage(&produce, "-2048", 100);
+    check_stream(&produce, 2, 4096);
+    case_close(&produce);
+}
+
+static void sliced_files_go_on_after_a_stop(void)
+{
+    struct produce_case produce;
+    case_open(&produce);
+    for (int compressed = 0; compressed <= 1; compressed++) {
+        struct live_process_options options = options_of(&produce);
+        const char *zstd = compressed == 1 ? "--set=tgb.zstd=3" : "--set=live.sync=off";
+        snprintf(produce.url, sizeof(produce.url), "file://%s/files-%d", produce.scratch,
+                 compressed);
+        options.arguments[3] = "--set=tgb.mesh=4x1";
+        options.arguments[4] = zstd;
+        options.arguments[5] = produce.files[8];
+        CU_ASSERT_EQUAL(live_process_run(&produce.process, &options), 0);
+        options.arguments[3] = options.arguments[5];
+        options.arguments[5] = produce.files[9];
+        CU_ASSERT_EQUAL(live_process_run(&produce.process, &options), 0);
+        CU_ASSERT_EQUAL(shown(&produce), 1);
+        int status = -1;
+        json_t *report = live_inspect(produce.scratch, produce.url, "--deep", &status);
+        const json_t *stream = json_array_get(json_object_get(report, "producers"), 0);
+        long long offset = live_number(stream, "offset", NULL);
+        CU_ASSERT_EQUAL(status, 0);
+        CU_ASSERT_EQUAL(live_number(stream, "sequence", NULL), 2);
+        CU_ASSERT_EQUAL(live_number(report, "tgbs", "verified"), 2);
+        CU_ASSERT(compressed == 1 ? offset < 10000 : offset == 2 * (64 + 4 * 64) + 9000 + 10000);
+        json_decref(report);
+    }
+    case_close(&produce);
+}
+
+/* The slices of a file's TGB, one after the other, are the file. */
+static void check_slices(const struct given_files *files, const char *path)
+{
+    struct tgb_name name = {.sequence = 3, .producer = 1, .epoch = 1};
+    char error[GIVEN_FILES_TEXT_MAX] = "";
+    struct tgb_layout layout;
+    uint32_t slices = tgb_mesh_slices(files->mesh);
+    uint8_t *tgb = given_files_tgb(files, 0, &name, error);
+    char *given = live_read(path);
+    uint64_t at = 0;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(tgb);
+    CU_ASSERT_EQUAL_FATAL(tgb_layout_make(files->tgb_bytes[0], slices, &layout), TGB_OK);
+    CU_ASSERT_EQUAL(tgb_index_check(tgb, files->mesh, &layout, &name), TGB_OK);
+    for (uint32_t i = 0; i < slices; i++) {
+        static uint8_t raw[20000];
+        struct tgb_place place = {.name = &name, .slices = slices, .slice = i};
+        struct tgb_slice slice = {0};
+        const uint8_t *stored = NULL;
+        const uint8_t *slot = tgb + tgb_layout_offset(&layout, i);
+        CU_ASSERT_EQUAL_FATAL(tgb_slice_open(slot, layout.slot_bytes, &place, &slice, &stored),
+                              TGB_OK);
+        CU_ASSERT_EQUAL_FATAL(tgb_slice_expand(&slice, stored, raw), TGB_OK);
+        CU_ASSERT_EQUAL(memcmp(raw, given + at, slice.raw_bytes), 0);
+        at += slice.raw_bytes;
+    }
+    CU_ASSERT_EQUAL(at, files->sizes[0]);
+    free(tgb);
+    free(given);
+}
+
+static void slices_of_files_make_up_the_files(void)
+{
+    static const struct tgb_mesh meshes[] = {{1, 1}, {3, 1}, {4, 2}, {100, 10}, {60000, 1}};
+    struct produce_case produce;
+    char error[GIVEN_FILES_TEXT_MAX] = "";
+    case_open(&produce);
+    for (size_t i = 0; i < HARNESS_COUNT(meshes); i++)
+        for (int level = 0; level <= 3; level += 3) {
+            struct given_files files;
+            char *paths[] = {produce.files[9]};
+            CU_ASSERT_TRUE_FATAL(given_files_open(paths, 1, &files, error));
+            CU_ASSERT_TRUE_FATAL(given_files_slice(&files, meshes[i], level, error));
+            check_slices(&files, paths[0]);
+            given_files_close(&files);
+        }
     case_close(&produce);
 }
 
@@ -361,14 +511,35 @@ static void a_file_that_changes_its_size_is_not_read(void)
     for (int grow = 0; grow <= 1; grow++) {
         char *paths[] = {produce.files[3]};
         CU_ASSERT_TRUE_FATAL(given_files_open(paths, 1, &files, error));
-        uint8_t *data = given_files_read(&files, 0, error);
+        uint8_t *data = given_files_tgb(&files, 0, &(struct tgb_name){0}, error);
         CU_ASSERT_PTR_NOT_NULL(data);
         free(data);
         write_file(produce.files[3], grow == 1 ? 9000 : 7, 0);
-        CU_ASSERT_PTR_NULL(given_files_read(&files, 0, error));
+        CU_ASSERT_PTR_NULL(given_files_tgb(&files, 0, &(struct tgb_name){0}, error));
         CU_ASSERT_PTR_NOT_NULL(strstr(error, "changed its size"));
         given_files_close(&files);
     }
+    case_close(&produce);
+}
+
+/* A TGB's size is fixed by a first reading; bytes that compress less do not fit it. */
+static void a_file_whose_slices_no_longer_fit_is_not_sent(void)
+{
+    struct produce_case produce;
+    struct given_files files;
+    char error[GIVEN_FILES_TEXT_MAX] = "";
+    char *paths[] = {produce.files[3]};
+    case_open(&produce);
+    CU_ASSERT_TRUE_FATAL(given_files_open(paths, 1, &files, error));
+    CU_ASSERT_TRUE_FATAL(given_files_slice(&files, (struct tgb_mesh){2, 1}, 3, error));
+    FILE *file = fopen(produce.files[3], "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    for (uint64_t i = 0; i < files.sizes[0]; i++)
+        fputc((int)(random_mix(i) & 255), file);
+    fclose(file);
+    CU_ASSERT_PTR_NULL(given_files_tgb(&files, 0, &(struct tgb_name){0}, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "changed while"));
+    given_files_close(&files);
     case_close(&produce);
 }
 
@@ -377,6 +548,10 @@ const struct harness_test produce_tests[] = {
     HARNESS_TEST(files_are_committed_byte_for_byte),
     HARNESS_TEST(the_same_list_is_committed_once),
     HARNESS_TEST(another_list_is_refused),
+    HARNESS_TEST(a_run_keeps_its_mesh),
+    HARNESS_TEST(inspect_names_the_slice_that_is_damaged),
+    HARNESS_TEST(sliced_files_go_on_after_a_stop),
+    HARNESS_TEST(slices_of_files_make_up_the_files),
     HARNESS_TEST(a_killed_producer_goes_on_exactly),
     HARNESS_TEST(sigint_ends_cleanly),
     HARNESS_TEST(an_append_that_is_stopped_knows_the_rest),
@@ -385,5 +560,6 @@ const struct harness_test produce_tests[] = {
     HARNESS_TEST(bad_requests_are_usage_errors),
     HARNESS_TEST(other_objects_are_left_alone),
     HARNESS_TEST(a_file_that_changes_its_size_is_not_read),
+    HARNESS_TEST(a_file_whose_slices_no_longer_fit_is_not_sent),
     {0},
 };

@@ -2,8 +2,13 @@
  */
 #include <math.h>
 
+#include "experiments/config/mesh.h"
 #include "experiments/config/options.h"
 #include "tests/experiments/expect.h"
+
+#define NOT_A_MESH(text)                                                                           \
+    "'" text "' is not a mesh; expected none, or data-parallel x context-parallel ranks such as "  \
+    "8x2, at most 65536 together"
 
 /* Parses by unit, prints what was read; on an error the diagnostic. */
 static void read_and_print(enum unit unit, const char *text, char out[DIAGNOSTIC_MAX])
@@ -15,6 +20,7 @@ static void read_and_print(enum unit unit, const char *text, char out[DIAGNOSTIC
     double number = 0;
     uint32_t choice = 0;
     struct quantile_table table = {0};
+    struct tgb_mesh mesh = {0};
     bool ok = false;
     switch (unit) {
     case UNIT_DURATION:
@@ -48,6 +54,10 @@ static void read_and_print(enum unit unit, const char *text, char out[DIAGNOSTIC
     case UNIT_QUANTILES:
         if ((ok = quantile_table_parse(text, &table, &diagnostic)))
             quantile_table_print(&table, printed);
+        break;
+    case UNIT_MESH:
+        if ((ok = mesh_parse(text, &mesh, &diagnostic)))
+            mesh_print(mesh, printed);
         break;
     case UNIT_TEXT:
         break;
@@ -95,6 +105,10 @@ static const struct row accepted[] = {
     {UNIT_CHOICE, "probe", "probe"},
     {UNIT_QUANTILES, "0:0.6 0.5:1 1:4", "0:0.6 0.5:1 1:4"},
     {UNIT_QUANTILES, " 0%:1  100%:1 ", "0:1 1:1"},
+    {UNIT_MESH, "none", "none"},
+    {UNIT_MESH, "8x2", "8x2"},
+    {UNIT_MESH, "1x1", "1x1"},
+    {UNIT_MESH, "256x256", "256x256"},
 };
 
 static const struct row refused[] = {
@@ -177,6 +191,16 @@ static const struct row refused[] = {
      "'0.5' is not p:factor; expected a table such as '0:0.6 0.5:1 1:4'"},
     {UNIT_QUANTILES, "0.1:1 1:2",
      "quantile '0.1' is out of place: p starts at 0, rises, ends at 1"},
+    {UNIT_MESH, "8", NOT_A_MESH("8")},
+    {UNIT_MESH, "8x", NOT_A_MESH("8x")},
+    {UNIT_MESH, "x8", NOT_A_MESH("x8")},
+    {UNIT_MESH, "0x0", NOT_A_MESH("0x0")},
+    {UNIT_MESH, "8x0", NOT_A_MESH("8x0")},
+    {UNIT_MESH, "8X2", NOT_A_MESH("8X2")},
+    {UNIT_MESH, "8x2x1", NOT_A_MESH("8x2x1")},
+    {UNIT_MESH, "-8x-2", NOT_A_MESH("-8x-2")},
+    {UNIT_MESH, "256x257", NOT_A_MESH("256x257")},
+    {UNIT_MESH, "4294967296x1", NOT_A_MESH("4294967296x1")},
     {UNIT_QUANTILES, "0:2 1:1", "quantile factor '1' must be above 0 and not fall"},
 };
 
