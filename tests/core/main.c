@@ -29,6 +29,8 @@ extern const struct harness_test digest_chain_tests[];
 extern const struct harness_test consumer_fetch_tests[];
 extern const struct harness_test live_set_tests[];
 extern const struct harness_test reclaim_tests[];
+extern const struct harness_test reclaim_sweep_tests[];
+extern const struct harness_test reclaim_driver_tests[];
 extern const struct harness_test swarm_tests[];
 
 static const struct harness_suite suites[] = {
@@ -60,6 +62,8 @@ static const struct harness_suite suites[] = {
     {"consumer_fetch", consumer_fetch_tests},
     {"live_set", live_set_tests},
     {"reclaim", reclaim_tests},
+    {"reclaim_sweep", reclaim_sweep_tests},
+    {"reclaim_driver", reclaim_driver_tests},
     {"swarm", swarm_tests},
 };
 
