@@ -10,8 +10,9 @@
 #include "core/backoff.h"
 #include "core/consumer_fetch.h"
 
-#define PACE_SMOOTHING 4 /* a new sample's weight is one in so many */
-#define POLL_JITTER 0.25
+#define PACE_SMOOTHING 8 /* a new sample's weight is one in so many */
+#define POLL_EARLY 8     /* one part in so many of the pace */
+#define POLL_JITTER 0.1
 
 const char *consumer_end_name(enum consumer_end end)
 {
@@ -271,13 +272,15 @@ static int64_t within_polls(const struct consumer *consumer, int64_t ns)
     return ns < consumer->options.poll_max_ns ? ns : consumer->options.poll_max_ns;
 }
 
-/* The next news is due one pace after the last; overdue, it is looked for ever more rarely. */
+/* The next news is due one pace after the last. A little before that it is looked for, or the phase
+ * at which it comes would never be found; and then again, ever more rarely. */
 static int64_t poll_wait_ns(struct consumer *consumer)
 {
-    int64_t wait_ns = consumer->pace_ns;
+    int64_t part_ns = consumer->pace_ns / POLL_EARLY;
+    int64_t wait_ns = consumer->pace_ns - part_ns;
     if (consumer->polls_in_vain > 0)
-        wait_ns = backoff_bound_ns(within_polls(consumer, consumer->pace_ns / 4),
-                                   consumer->options.poll_max_ns, consumer->polls_in_vain);
+        wait_ns = backoff_bound_ns(within_polls(consumer, part_ns), consumer->options.poll_max_ns,
+                                   consumer->polls_in_vain);
     double factor = random_factor(&consumer->options.random, POLL_JITTER);
     return (int64_t)((double)within_polls(consumer, wait_ns) * factor);
 }

@@ -12,19 +12,6 @@
 static const struct tgb_mesh mesh_4 = {.data = 2, .context = 2};
 static const struct tgb_mesh mesh_none = {0};
 
-static const struct consumer *machine(const struct rank *rank)
-{
-    return consumer_driver_consumer(rank->driver);
-}
-
-static void stop(struct rank *rank)
-{
-    consumer_driver_stop(rank->driver);
-    rank_until_ended(rank);
-    CU_ASSERT_EQUAL(rank->end, CONSUMER_STOPPED);
-    rank_close(rank);
-}
-
 static void follow_to_the_end(struct tgb_mesh mesh, enum body_kind body, uint32_t slice)
 {
     struct rig rig;
@@ -34,8 +21,8 @@ static void follow_to_the_end(struct tgb_mesh mesh, enum body_kind body, uint32_
     struct rank rank;
     rank_begin(&rank, &rig, slice);
     rank_until_taken(&rank, 8);
-    const struct consumer_counters *counters = &machine(&rank)->counters;
-    CU_ASSERT_EQUAL(machine(&rank)->digest, rig_digest(&rig, 0, 1, 9, slice));
+    const struct consumer_counters *counters = &rank_machine(&rank)->counters;
+    CU_ASSERT_EQUAL(rank_machine(&rank)->digest, rig_digest(&rig, 0, 1, 9, slice));
     CU_ASSERT_EQUAL(counters->steps, 8);
     CU_ASSERT_EQUAL(counters->requests[CONSUMER_REQUEST_SLICE], 8);
     uint64_t wire_bytes = rig.object_bytes;
@@ -48,7 +35,7 @@ static void follow_to_the_end(struct tgb_mesh mesh, enum body_kind body, uint32_
     }
     CU_ASSERT_EQUAL(counters->bytes[CONSUMER_REQUEST_SLICE], 8 * wire_bytes);
     CU_ASSERT_EQUAL(counters->slice_bytes, 8 * raw_bytes);
-    stop(&rank);
+    rank_stop(&rank);
     rig_deinit(&rig);
 }
 
@@ -81,10 +68,10 @@ static void late_arrivals_are_handed_over_in_order(void)
     struct rank rank;
     rank_begin(&rank, &rig, 1);
     rank_until_taken(&rank, 8);
-    CU_ASSERT_EQUAL(machine(&rank)->digest, rig_digest(&rig, 0, 1, 9, 1));
-    CU_ASSERT_EQUAL(machine(&rank)->counters.retried, 3);
-    CU_ASSERT_EQUAL(machine(&rank)->counters.requests[CONSUMER_REQUEST_SLICE], 11);
-    stop(&rank);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->digest, rig_digest(&rig, 0, 1, 9, 1));
+    CU_ASSERT_EQUAL(rank_machine(&rank)->counters.retried, 3);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->counters.requests[CONSUMER_REQUEST_SLICE], 11);
+    rank_stop(&rank);
     rig_deinit(&rig);
 }
 
@@ -102,14 +89,14 @@ static uint64_t most_held(struct rig *rig, const struct consumer_options *option
         rank_until_ready(&rank);
         for (int i = 0; i < 40; i++) { /* whatever else would arrive does */
             manual_loop_step(&rig->loop);
-            const struct consumer *consumer = machine(&rank);
+            const struct consumer *consumer = rank_machine(&rank);
             uint64_t held = consumer->next_fetch - consumer->cursor;
             most = held > most ? held : most;
             CU_ASSERT(consumer->window_bytes <= options->prefetch_bytes || held == 1);
         }
         rank_take(&rank);
     }
-    stop(&rank);
+    rank_stop(&rank);
     return most;
 }
 
@@ -164,9 +151,9 @@ static void damaged_slice_is_asked_for_again(void)
     struct rank rank;
     rank_begin(&rank, &rig, 1);
     rank_until_taken(&rank, 2);
-    CU_ASSERT_EQUAL(machine(&rank)->counters.damaged, 2);
-    CU_ASSERT_EQUAL(machine(&rank)->digest, rig_digest(&rig, 0, 1, 3, 1));
-    stop(&rank);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->counters.damaged, 2);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->digest, rig_digest(&rig, 0, 1, 3, 1));
+    rank_stop(&rank);
     rig_deinit(&rig);
 }
 
@@ -181,7 +168,7 @@ static void expect_corrupt(struct rig *rig, uint32_t slice, const char *what, ui
     rig_key(rig, 1, key);
     CU_ASSERT(strstr(rank.end_text, key) != NULL);
     CU_ASSERT_EQUAL(rank.taken, 0);
-    CU_ASSERT_EQUAL(machine(&rank)->counters.requests[CONSUMER_REQUEST_SLICE], requests);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->counters.requests[CONSUMER_REQUEST_SLICE], requests);
     rank_close(&rank);
 }
 
@@ -202,7 +189,7 @@ static void damage_that_stays_names_object_and_range(void)
     struct rank other;
     rank_begin(&other, &rig, 1);
     rank_until_taken(&other, 1);
-    stop(&other);
+    rank_stop(&other);
     rig_deinit(&rig);
 }
 
@@ -306,8 +293,8 @@ static void compressed_slice_is_expanded_only_when_it_is_its_turn(void)
         zeros += rank.ready->slice.data[i] == 0;
     CU_ASSERT_EQUAL(zeros, 1 << 20);
     rank_take(&rank);
-    CU_ASSERT_EQUAL(machine(&rank)->counters.slice_bytes, 1 << 20);
-    stop(&rank);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->counters.slice_bytes, 1 << 20);
+    rank_stop(&rank);
     rig_deinit(&rig);
 }
 
@@ -322,7 +309,7 @@ static void slice_without_an_answer_is_given_up_in_the_end(void)
     struct rank passes;
     rank_begin(&passes, &rig, 0);
     rank_until_taken(&passes, 1);
-    stop(&passes);
+    rank_stop(&passes);
     rig_script(&rig, (struct rule){.kind = READ_TGB, ANSWER(STORE_UNKNOWN)});
     struct rank rank;
     rank_begin(&rank, &rig, 0);
@@ -344,7 +331,7 @@ static void refused_slice_ends_at_once(void)
     rank_until_ended(&rank);
     CU_ASSERT_EQUAL(rank.end, CONSUMER_STORE_FAILED);
     CU_ASSERT(strstr(rank.end_text, "(step 3)") != NULL);
-    CU_ASSERT_EQUAL(machine(&rank)->fetches_flying, 0);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->fetches_flying, 0);
     rank_close(&rank);
     rig_deinit(&rig);
 }

@@ -27,6 +27,8 @@ extern const struct harness_test membership_tests[];
 extern const struct harness_test membership_start_tests[];
 extern const struct harness_test digest_chain_tests[];
 extern const struct harness_test consumer_fetch_tests[];
+extern const struct harness_test consumer_tests[];
+extern const struct harness_test consumer_checkpoint_tests[];
 extern const struct harness_test live_set_tests[];
 extern const struct harness_test reclaim_tests[];
 extern const struct harness_test reclaim_sweep_tests[];
@@ -60,6 +62,8 @@ static const struct harness_suite suites[] = {
     {"membership_start", membership_start_tests},
     {"digest_chain", digest_chain_tests},
     {"consumer_fetch", consumer_fetch_tests},
+    {"consumer", consumer_tests},
+    {"consumer_checkpoint", consumer_checkpoint_tests},
     {"live_set", live_set_tests},
     {"reclaim", reclaim_tests},
     {"reclaim_sweep", reclaim_sweep_tests},

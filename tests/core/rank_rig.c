@@ -1,6 +1,7 @@
 /* rank_rig.c - see rank_rig.h. Ours. */
 #include "tests/core/rank_rig.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +118,29 @@ void rig_damage(struct rig *rig, uint64_t step, uint64_t offset)
     struct body *body = scripted_store_body(rig->store, key);
     assert(body != NULL && body->kind == BODY_BYTES && offset < body->bytes);
     body->data[offset] ^= 1;
+}
+
+static void own_key(char key[STORE_KEY_MAX], enum watermark_part part, uint64_t number,
+                    uint64_t step)
+{
+    struct watermark_name name = {
+        .consumer = RIG_CONSUMER, .part = part, .number = number, .step = step};
+    name_watermark(key, &name);
+}
+
+void rig_put_own(struct rig *rig, enum watermark_part part, uint64_t number, uint64_t step)
+{
+    char key[STORE_KEY_MAX];
+    struct body empty = {.kind = BODY_BYTES};
+    own_key(key, part, number, step);
+    scripted_store_create(rig->store, key, &empty);
+}
+
+bool rig_has_own(struct rig *rig, enum watermark_part part, uint64_t number, uint64_t step)
+{
+    char key[STORE_KEY_MAX];
+    own_key(key, part, number, step);
+    return scripted_store_has(rig->store, key);
 }
 
 static uint64_t slice_checksum(const struct rig *rig, const struct manifest_entry *entry,
@@ -272,6 +296,7 @@ void rank_take(struct rank *rank)
     assert(rank->ready != NULL);
     rank->ready = NULL;
     rank->taken++;
+    rank->taken_ns += rank->rig->loop.now_ns;
     consumer_driver_take(rank->driver);
     if (rank->checkpoint_every != 0 &&
         (rank->running_from + rank->taken) % rank->checkpoint_every == 0)
@@ -285,6 +310,19 @@ void rank_save(struct rank *rank)
     rank->rig->saves++;
     rank->asked = NULL;
     consumer_driver_saved(rank->driver);
+}
+
+const struct consumer *rank_machine(const struct rank *rank)
+{
+    return consumer_driver_consumer(rank->driver);
+}
+
+void rank_stop(struct rank *rank)
+{
+    consumer_driver_stop(rank->driver);
+    rank_until_ended(rank);
+    CU_ASSERT_EQUAL(rank->end, CONSUMER_STOPPED);
+    rank_close(rank);
 }
 
 void rank_crash(struct rank *rank)
@@ -314,6 +352,8 @@ void rank_until_taken(struct rank *rank, uint64_t count)
     uint32_t steps = 0;
     while (rank->taken < count && !rank->ended)
         step(rank->rig, &steps);
+    if (rank->ended)
+        printf("\n  %s: %s\n", consumer_end_name(rank->end), rank->end_text);
     CU_ASSERT_FALSE_FATAL(rank->ended);
 }
 

@@ -46,6 +46,7 @@ struct rank {
     uint64_t checkpoint_every; /* steps; 0: none by itself */
     uint64_t running_from;     /* 0: not allowed yet */
     uint64_t taken;            /* steps */
+    int64_t taken_ns;          /* the sum of the times at which they were */
     const struct consumer_delivery *ready;
     const struct checkpoint_set *asked; /* to be saved, by hand */
     uint64_t checkpointed;
@@ -66,6 +67,9 @@ void rig_reclaim(struct rig *rig, uint64_t step);
 void rig_script(struct rig *rig, struct rule rule);
 /* Changes one byte of a step's TGB. */
 void rig_damage(struct rig *rig, uint64_t step, uint64_t offset);
+/* Of the rank's consumer, behind everybody's back. */
+void rig_put_own(struct rig *rig, enum watermark_part part, uint64_t number, uint64_t step);
+bool rig_has_own(struct rig *rig, enum watermark_part part, uint64_t number, uint64_t step);
 /* Of the steps [first, next) and a slice, from the committed order alone. */
 uint64_t rig_digest(const struct rig *rig, uint64_t digest, uint64_t first, uint64_t next,
                     uint32_t slice);
@@ -78,6 +82,9 @@ void rank_start(struct rank *rank);
 void rank_begin(struct rank *rank, struct rig *rig, uint32_t slice);
 void rank_take(struct rank *rank);
 void rank_save(struct rank *rank);
+const struct consumer *rank_machine(const struct rank *rank);
+/* Stops it, waits for its end, and closes it. */
+void rank_stop(struct rank *rank);
 void rank_crash(struct rank *rank);
 /* After its end. */
 void rank_close(struct rank *rank);
