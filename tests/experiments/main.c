@@ -31,6 +31,7 @@ extern const struct harness_test live_wrappers_tests[];
 extern const struct harness_test live_ranks_tests[];
 extern const struct harness_test live_group_tests[];
 extern const struct harness_test live_s3_tests[];
+extern const struct harness_test given_files_tests[];
 extern const struct harness_test produce_tests[];
 extern const struct harness_test removal_tests[];
 extern const struct harness_test inspect_tests[];
@@ -69,6 +70,7 @@ static const struct harness_suite suites[] = {
     {"live_ranks", live_ranks_tests},
     {"live_group", live_group_tests},
     {"live_s3", live_s3_tests},
+    {"given_files", given_files_tests},
     {"produce", produce_tests},
     {"removal", removal_tests},
     {"inspect", inspect_tests},

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/random.h"
 #include "tests/experiments/live_fixture.h"
 #include "tests/harness.h"
 #include "tests/hostile/hostile_server.h"
@@ -268,54 +267,6 @@ static void sliced_files_go_on_after_a_stop(void)
     case_close(&produce);
 }
 
-/* The slices of a file's TGB, one after the other, are the file. */
-static void check_slices(const struct given_files *files, const char *path)
-{
-    struct tgb_name name = {.sequence = 3, .producer = 1, .epoch = 1};
-    char error[GIVEN_FILES_TEXT_MAX] = "";
-    struct tgb_layout layout;
-    uint32_t slices = tgb_mesh_slices(files->mesh);
-    uint8_t *tgb = given_files_tgb(files, 0, &name, error);
-    char *given = live_read(path);
-    uint64_t at = 0;
-    CU_ASSERT_PTR_NOT_NULL_FATAL(tgb);
-    CU_ASSERT_EQUAL_FATAL(tgb_layout_make(files->tgb_bytes[0], slices, &layout), TGB_OK);
-    CU_ASSERT_EQUAL(tgb_index_check(tgb, files->mesh, &layout, &name), TGB_OK);
-    for (uint32_t i = 0; i < slices; i++) {
-        static uint8_t raw[20000];
-        struct tgb_place place = {.name = &name, .slices = slices, .slice = i};
-        struct tgb_slice slice = {0};
-        const uint8_t *stored = NULL;
-        const uint8_t *slot = tgb + tgb_layout_offset(&layout, i);
-        CU_ASSERT_EQUAL_FATAL(tgb_slice_open(slot, layout.slot_bytes, &place, &slice, &stored),
-                              TGB_OK);
-        CU_ASSERT_EQUAL_FATAL(tgb_slice_expand(&slice, stored, raw), TGB_OK);
-        CU_ASSERT_EQUAL(memcmp(raw, given + at, slice.raw_bytes), 0);
-        at += slice.raw_bytes;
-    }
-    CU_ASSERT_EQUAL(at, files->sizes[0]);
-    free(tgb);
-    free(given);
-}
-
-static void slices_of_files_make_up_the_files(void)
-{
-    static const struct tgb_mesh meshes[] = {{1, 1}, {3, 1}, {4, 2}, {100, 10}, {60000, 1}};
-    struct produce_case produce;
-    char error[GIVEN_FILES_TEXT_MAX] = "";
-    case_open(&produce);
-    for (size_t i = 0; i < HARNESS_COUNT(meshes); i++)
-        for (int level = 0; level <= 3; level += 3) {
-            struct given_files files;
-            char *paths[] = {produce.files[9]};
-            CU_ASSERT_TRUE_FATAL(given_files_open(paths, 1, &files, error));
-            CU_ASSERT_TRUE_FATAL(given_files_slice(&files, meshes[i], level, error));
-            check_slices(&files, paths[0]);
-            given_files_close(&files);
-        }
-    case_close(&produce);
-}
-
 /* Killed at whatever moment, again and again: in the end each file is there once, in order. */
 static void a_killed_producer_goes_on_exactly(void)
 {
@@ -502,47 +453,6 @@ static void other_objects_are_left_alone(void)
     case_close(&produce);
 }
 
-static void a_file_that_changes_its_size_is_not_read(void)
-{
-    struct produce_case produce;
-    struct given_files files;
-    char error[GIVEN_FILES_TEXT_MAX] = "";
-    case_open(&produce);
-    for (int grow = 0; grow <= 1; grow++) {
-        char *paths[] = {produce.files[3]};
-        CU_ASSERT_TRUE_FATAL(given_files_open(paths, 1, &files, error));
-        uint8_t *data = given_files_tgb(&files, 0, &(struct tgb_name){0}, error);
-        CU_ASSERT_PTR_NOT_NULL(data);
-        free(data);
-        write_file(produce.files[3], grow == 1 ? 9000 : 7, 0);
-        CU_ASSERT_PTR_NULL(given_files_tgb(&files, 0, &(struct tgb_name){0}, error));
-        CU_ASSERT_PTR_NOT_NULL(strstr(error, "changed its size"));
-        given_files_close(&files);
-    }
-    case_close(&produce);
-}
-
-/* A TGB's size is fixed by a first reading; bytes that compress less do not fit it. */
-static void a_file_whose_slices_no_longer_fit_is_not_sent(void)
-{
-    struct produce_case produce;
-    struct given_files files;
-    char error[GIVEN_FILES_TEXT_MAX] = "";
-    char *paths[] = {produce.files[3]};
-    case_open(&produce);
-    CU_ASSERT_TRUE_FATAL(given_files_open(paths, 1, &files, error));
-    CU_ASSERT_TRUE_FATAL(given_files_slice(&files, (struct tgb_mesh){2, 1}, 3, error));
-    FILE *file = fopen(produce.files[3], "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    for (uint64_t i = 0; i < files.sizes[0]; i++)
-        fputc((int)(random_mix(i) & 255), file);
-    fclose(file);
-    CU_ASSERT_PTR_NULL(given_files_tgb(&files, 0, &(struct tgb_name){0}, error));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "changed while"));
-    given_files_close(&files);
-    case_close(&produce);
-}
-
 const struct harness_test produce_tests[] = {
     HARNESS_TEST(synthetic_batches_go_on_where_they_ended),
     HARNESS_TEST(files_are_committed_byte_for_byte),
@@ -551,7 +461,6 @@ const struct harness_test produce_tests[] = {
     HARNESS_TEST(a_run_keeps_its_mesh),
     HARNESS_TEST(inspect_names_the_slice_that_is_damaged),
     HARNESS_TEST(sliced_files_go_on_after_a_stop),
-    HARNESS_TEST(slices_of_files_make_up_the_files),
     HARNESS_TEST(a_killed_producer_goes_on_exactly),
     HARNESS_TEST(sigint_ends_cleanly),
     HARNESS_TEST(an_append_that_is_stopped_knows_the_rest),
@@ -559,7 +468,5 @@ const struct harness_test produce_tests[] = {
     HARNESS_TEST(the_older_of_two_is_fenced),
     HARNESS_TEST(bad_requests_are_usage_errors),
     HARNESS_TEST(other_objects_are_left_alone),
-    HARNESS_TEST(a_file_that_changes_its_size_is_not_read),
-    HARNESS_TEST(a_file_whose_slices_no_longer_fit_is_not_sent),
     {0},
 };
