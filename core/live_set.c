@@ -9,15 +9,9 @@
 
 static_assert(sizeof(struct tgb_name) == 48, "a name is hashed as it lies, so it has no padding");
 
-struct building {
-    struct live_set *set;
-    enum live_extent extent;
-    bool begun;
-};
-
 void live_set_init(struct live_set *set)
 {
-    *set = (struct live_set){.bucket_max = UINT64_MAX};
+    *set = (struct live_set){0};
 }
 
 void live_set_deinit(struct live_set *set)
@@ -33,57 +27,66 @@ static uint64_t fingerprint(const struct tgb_name *name)
 }
 
 /* Where it lies, or where it would. */
-static uint64_t *slot_of(const struct live_set *set, uint64_t print)
+static struct live_entry *slot_of(const struct live_set *set, uint64_t print)
 {
     uint64_t index = print & (set->capacity - 1);
-    while (set->slots[index] != 0 && set->slots[index] != print)
+    while (set->slots[index].print != 0 && set->slots[index].print != print)
         index = (index + 1) & (set->capacity - 1);
     return &set->slots[index];
 }
 
-static void grow(struct live_set *set)
+/* A table with room for as many again, without the entries that are needed no more. */
+static void make_room(struct live_set *set)
 {
     struct live_set old = *set;
-    set->capacity = old.capacity > 0 ? 2 * old.capacity : CAPACITY_MIN;
+    uint64_t live = 0;
+    for (uint64_t i = 0; i < old.capacity; i++)
+        live += old.slots[i].print != 0 && old.slots[i].step >= set->first_step;
+    set->capacity = CAPACITY_MIN;
+    while (set->capacity < 4 * live)
+        set->capacity *= 2;
     set->slots = calloc(set->capacity, sizeof(*set->slots));
     assert(set->slots != NULL);
     for (uint64_t i = 0; i < old.capacity; i++)
-        if (old.slots[i] != 0)
-            *slot_of(set, old.slots[i]) = old.slots[i];
+        if (old.slots[i].print != 0 && old.slots[i].step >= set->first_step)
+            *slot_of(set, old.slots[i].print) = old.slots[i];
+    set->count = live;
+    set->dropped = set->first_step;
     free(old.slots);
 }
 
 static void add(uint64_t step, const struct manifest_entry *entry, void *context)
 {
-    (void)step;
-    struct building *building = context;
-    struct live_set *set = building->set;
-    if (!building->begun && building->extent == LIVE_FIRST_BUCKETS)
-        set->bucket_max = entry->tgb.bucket;
-    building->begun = true;
-    if (entry->tgb.bucket > set->bucket_max)
-        return;
+    struct live_set *set = context;
     if (2 * (set->count + 1) > set->capacity)
-        grow(set);
+        make_room(set);
     uint64_t print = fingerprint(&entry->tgb);
-    uint64_t *slot = slot_of(set, print);
-    set->count += *slot == 0;
-    *slot = print;
+    struct live_entry *slot = slot_of(set, print);
+    set->count += slot->print == 0;
+    *slot = (struct live_entry){.print = print, .step = step}; /* steps rise: the highest stays */
 }
 
-void live_set_build(struct live_set *set, const struct manifest *manifest, uint64_t first_step,
-                    enum live_extent extent)
+void live_set_follow(struct live_set *set, const struct manifest *manifest, uint64_t first_step)
 {
-    struct building building = {.set = set, .extent = extent};
-    live_set_deinit(set);
-    live_set_init(set);
-    manifest_visit_entries(manifest, first_step, add, &building);
+    if (first_step < set->dropped) {
+        live_set_deinit(set);
+        live_set_init(set);
+    }
+    set->first_step = first_step;
+    uint64_t from = set->next_step;
+    if (from < first_step) {
+        from = first_step;
+        set->dropped = first_step;
+    }
+    manifest_visit_entries(manifest, from, add, set);
+    if (manifest->next_step > set->next_step)
+        set->next_step = manifest->next_step;
 }
 
 bool live_set_has(const struct live_set *set, const struct tgb_name *name)
 {
-    assert(name->bucket <= set->bucket_max);
     if (set->count == 0)
         return false;
-    return *slot_of(set, fingerprint(name)) != 0;
+    const struct live_entry *slot = slot_of(set, fingerprint(name));
+    return slot->print != 0 && slot->step >= set->first_step;
 }

@@ -11,7 +11,7 @@
  *
  * In the manner of producer.h: an event and the time go in, a bounded list of effects comes out
  * (core/reclaim_driver.h performs them). A round runs from RECLAIM_ROUND until
- * RECLAIM_ROUND_ENDED. Listings are read page by page and never held. Memory: a manifest, 8 to 32
+ * RECLAIM_ROUND_ENDED. Listings are read page by page and never held. Memory: a manifest, 32 to 64
  * bytes for each of its entries, one page, and the operations. Nothing blocks. */
 #ifndef CORE_RECLAIM_H
 #define CORE_RECLAIM_H
@@ -203,7 +203,8 @@ struct reclaim {
     struct watermark_scan scan;
     struct watermark_tally tally;
     struct live_set live;
-    bool page_held; /* control.page is being judged: its keys from page_next on */
+    uint64_t bucket_max; /* TGBs of later buckets are not listed */
+    bool page_held;      /* control.page is being judged: its keys from page_next on */
     size_t page_next;
     uint32_t deletes_busy;
 

@@ -109,7 +109,7 @@ static enum verdict judge_tgb(struct reclaim *reclaim, int64_t now_ns, const cha
         report->foreign++;
         return VERDICT_KEEP;
     }
-    if (name.bucket > reclaim->live.bucket_max)
+    if (name.bucket > reclaim->bucket_max)
         return VERDICT_STOP;
     const struct producer_state *state = manifest_state_find(reclaim->chain.known, name.producer);
     if (!is_decided(state, &name)) {
@@ -200,9 +200,11 @@ static enum verdict judge(struct reclaim *reclaim, int64_t now_ns, size_t index,
 
 static void sweep_tgbs(struct reclaim *reclaim, struct reclaim_effects *effects)
 {
+    const struct manifest *version = reclaim->chain.known;
+    const struct manifest_entry *first = manifest_entry_find(version, reclaim->needed);
     reclaim->phase = RECLAIM_SWEEPING_TGBS;
-    live_set_build(&reclaim->live, reclaim->chain.known, reclaim->needed,
-                   reclaim->report.full ? LIVE_ALL : LIVE_FIRST_BUCKETS);
+    reclaim->bucket_max = reclaim->report.full || first == NULL ? UINT64_MAX : first->tgb.bucket;
+    live_set_follow(&reclaim->live, version, reclaim->needed);
     reclaim_list(reclaim, NAME_TGB_PREFIX, "", effects);
 }
 
