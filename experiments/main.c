@@ -31,6 +31,8 @@ static const struct verb verbs[] = {
     {"consume", "STORE", "read a run as the ranks of a training job: each its slice of every step",
      consume_main},
     {"digest", "FILE", "recompute what the ranks of consume must have been given", digest_main},
+    {"gc", "STORE", "reclaim what no rank of a run needs any more: floor, versions, batches",
+     gc_main},
     {"probe", "STORE", "try whether a store is fit for live runs: races, ranges, listings, keys",
      probe_main},
     {"inspect", "STORE", "show the chain of a run: versions, authors, offsets, problems",

@@ -10,6 +10,7 @@ int reproduce_main(int argc, char **argv);
 int produce_main(int argc, char **argv);
 int consume_main(int argc, char **argv);
 int digest_main(int argc, char **argv);
+int gc_main(int argc, char **argv);
 int probe_main(int argc, char **argv);
 int remove_main(int argc, char **argv);
 int inspect_main(int argc, char **argv);

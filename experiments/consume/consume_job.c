@@ -1,45 +1,21 @@
 /* consume_job.c - see consume_job.h. Ours. */
 #include "experiments/consume/consume_job.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/name.h"
-#include "experiments/config/units.h"
 #include "experiments/live/live_marker.h"
 #include "experiments/live/live_request.h"
 
 /* ---- what the marker says ---- */
 
-/* "8x2": data-parallel x context-parallel; "none" or nothing: plain. */
-static bool take_mesh(const char *text, struct tgb_mesh *mesh)
-{
-    char data[16];
-    uint64_t parts[2];
-    struct diagnostic diagnostic;
-    *mesh = (struct tgb_mesh){0};
-    if (text == NULL || strcmp(text, "none") == 0)
-        return true;
-    const char *cross = strchr(text, 'x');
-    if (cross == NULL || (size_t)(cross - text) >= sizeof(data))
-        return false;
-    snprintf(data, sizeof(data), "%.*s", (int)(cross - text), text);
-    if (!unit_parse_count(data, &parts[0], &diagnostic) ||
-        !unit_parse_count(cross + 1, &parts[1], &diagnostic) || parts[0] > TGB_SLICES_MAX ||
-        parts[1] > TGB_SLICES_MAX)
-        return false;
-    *mesh = (struct tgb_mesh){.data = (uint32_t)parts[0], .context = (uint32_t)parts[1]};
-    return mesh->data > 0 && tgb_mesh_valid(*mesh);
-}
-
 static bool take_marker(const json_t *marker, struct consume_job *job)
 {
     const char *payload = json_string_value(json_object_get(marker, "payload"));
     const char *identity = json_string_value(json_object_get(marker, "identity"));
-    const json_t *mesh = json_object_get(marker, "mesh");
     if (json_integer_value(json_object_get(marker, "format")) != LIVE_FORMAT || identity == NULL ||
-        (mesh != NULL && !json_is_string(mesh)) || !take_mesh(json_string_value(mesh), &job->mesh))
+        !live_marker_mesh(marker, &job->mesh))
         return false;
     live_marker_copy_harmless(job->run, sizeof(job->run), identity);
     job->slices = tgb_mesh_slices(job->mesh);

@@ -20,6 +20,7 @@
 #include "experiments/live/live_access.h"
 #include "experiments/trials/histogram.h"
 
+#define FETCHES_MAX 32
 #define PROGRESS_NS (250 * NS_PER_MS)
 /* What is in flight, and the last checkpoint, get so long once the rank is to stop. */
 #define DRAIN_NS (20 * NS_PER_S)
@@ -316,9 +317,9 @@ static bool fill_consumer(const struct consume_rank *rank, struct consumer_optio
         .slices = job->slices,
         .slice = job->slices > 0 ? rank->options->rank : 0,
         .prefetch_bytes = job->prefetch_bytes,
-        .fetches_max = CONSUMER_FETCHES_MAX,
+        .fetches_max = FETCHES_MAX,
         .fetch_retries = 8,
-        .lookahead = CONSUMER_FETCHES_MAX,
+        .lookahead = FETCHES_MAX,
         .poll_min_ns = 10 * NS_PER_MS,
         .poll_max_ns = 2 * NS_PER_S,
         .retry_ns = commit->retry_ns,

@@ -8,10 +8,14 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "core/chain_reader.h"
+#include "core/driver.h"
 #include "core/membership.h"
+#include "experiments/trials/producer_config.h"
 
 #define RETRY_NS (50 * NS_PER_MS)
 #define RETRY_MAX_NS (2 * NS_PER_S)
+#define NO_BATCH_NS (24 * 3600 * NS_PER_S) /* longer than an epoch takes to be committed */
 
 static void pause_until(struct live_session *session, int64_t until_ns)
 {
@@ -78,4 +82,137 @@ enum retirement retirement_of_consumer(struct live_session *session, uint32_t co
     enum retirement result = conclude_consumer(&membership, effect.kind, text);
     membership_deinit(&membership);
     return result;
+}
+
+/* ---- a producer ---- */
+
+/* The epoch of a producer in a version that counts; 0: it never committed. False: `text` says why
+ * there is none. */
+static bool find_epoch(struct live_session *session, uint32_t producer, uint32_t *epoch,
+                       char text[RETIREMENT_TEXT_MAX])
+{
+    struct loop *loop = live_session_loop(session);
+    struct chain_reader reader;
+    struct chain_reader_options options = {.retry_ns = RETRY_NS, .retry_max_ns = RETRY_MAX_NS};
+    uint64_t seed = (uint64_t)loop_now(loop);
+    chain_reader_init(&reader, &options, random_stream_make(seed, producer));
+    struct chain_effect effect = chain_reader_begin(&reader, loop_now(loop));
+    while (effect.kind == CHAIN_SUBMIT || effect.kind == CHAIN_SLEEP) {
+        if (effect.kind == CHAIN_SUBMIT) {
+            live_session_do(session, session->store, &reader.op);
+            effect = chain_reader_answer(&reader, loop_now(loop));
+        } else {
+            pause_until(session, effect.until_ns);
+            effect = chain_reader_wake(&reader, loop_now(loop));
+        }
+    }
+    *epoch = 0;
+    if (effect.kind == CHAIN_FAILED)
+        snprintf(text, RETIREMENT_TEXT_MAX, "%s", reader.error);
+    else if (reader.known != NULL && manifest_state_find(reader.known, producer) != NULL)
+        *epoch = manifest_state_find(reader.known, producer)->epoch;
+    chain_reader_deinit(&reader);
+    return effect.kind != CHAIN_FAILED;
+}
+
+struct fencing {
+    struct live_session *session;
+    struct driver *driver;
+    uint32_t epoch; /* that was committed; 0: none yet */
+    bool fenced;
+    char *text; /* RETIREMENT_TEXT_MAX */
+};
+
+static void on_attempt(void *context, uint32_t producer, const struct attempt *attempt,
+                       const struct attempt_detail *detail)
+{
+    struct fencing *fencing = context;
+    (void)producer;
+    (void)attempt;
+    if (detail->epoch == 0 || fencing->epoch != 0)
+        return;
+    fencing->epoch = detail->epoch;
+    driver_stop(fencing->driver);
+}
+
+static void on_visible(void *context, uint32_t producer, const struct batch *batch,
+                       int64_t visible_ns)
+{
+    (void)context;
+    (void)producer;
+    (void)batch;
+    (void)visible_ns;
+}
+
+static void on_request(void *context, uint32_t producer, enum store_verb verb,
+                       enum store_outcome outcome, uint64_t bytes)
+{
+    (void)context;
+    (void)producer;
+    (void)verb;
+    (void)outcome;
+    (void)bytes;
+}
+
+static void on_ended(void *context, uint32_t producer, enum producer_end end, const char *text)
+{
+    struct fencing *fencing = context;
+    (void)producer;
+    fencing->fenced = end == PRODUCER_FENCED;
+    if (end != PRODUCER_STOPPED)
+        snprintf(fencing->text, RETIREMENT_TEXT_MAX, "%s", text);
+    live_loop_stop(fencing->session->loop);
+}
+
+/* Runs a producer that makes nothing until its epoch is committed. */
+static void fence(struct fencing *fencing, const struct producer_options *producer)
+{
+    const struct producer_observer observer = {
+        .context = fencing,
+        .attempt = on_attempt,
+        .visible = on_visible,
+        .request = on_request,
+        .ended = on_ended,
+    };
+    struct driver_options options = {
+        .store = fencing->session->store,
+        .loop = live_session_loop(fencing->session),
+        .observer = &observer,
+        .producer = producer,
+    };
+    fencing->driver = driver_open(&options);
+    driver_start(fencing->driver);
+    loop_run(options.loop, TIME_NEVER);
+    driver_close(fencing->driver);
+}
+
+enum retirement retirement_of_producer(struct live_session *session, const struct config *config,
+                                       uint32_t producer, uint32_t *epoch,
+                                       char text[RETIREMENT_TEXT_MAX])
+{
+    struct fencing fencing = {.session = session, .text = text};
+    struct producer_options options;
+    uint64_t seed = (uint64_t)loop_now(live_session_loop(session));
+    text[0] = '\0';
+    if (!find_epoch(session, producer, epoch, text))
+        return RETIREMENT_FAILED;
+    if (*epoch == 0) {
+        snprintf(text, RETIREMENT_TEXT_MAX, "producer %u never committed anything", producer);
+        return RETIREMENT_UNKNOWN;
+    }
+    producer_options_of(config, producer, seed, &options);
+    options.batch_ns = NO_BATCH_NS;
+    options.batch_jitter = 0;
+    if (getrandom(&options.commit.incarnation, INCARNATION_BYTES, 0) != INCARNATION_BYTES) {
+        snprintf(text, RETIREMENT_TEXT_MAX, "the system gave no random bytes: %s", strerror(errno));
+        return RETIREMENT_FAILED;
+    }
+    fence(&fencing, &options);
+    *epoch = fencing.epoch;
+    if (fencing.epoch != 0)
+        return RETIREMENT_DONE;
+    if (fencing.fenced)
+        snprintf(text, RETIREMENT_TEXT_MAX,
+                 "producer %u was started by another process meanwhile: it is in use", producer);
+    return RETIREMENT_FAILED;
 }
