@@ -1,12 +1,12 @@
-/* consumer_fetch.c - see consumer_fetch.h. The paper's prefetching ranks; one range request a
- * slice, without the index, is ours (docs/data_plane.md, "one request"). */
-#include "core/consumer_fetch.h"
-
+/* consumer_fetch.c - a consumer's window: slices asked for ahead of time, examined, and handed over
+ * in order. The paper's prefetching ranks; one range request a slice, without the index, is ours
+ * (docs/data_plane.md, "one request"). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/backoff.h"
+#include "core/consumer_private.h"
 #include "core/digest_chain.h"
 
 static struct fetch *fetch_of(struct consumer *consumer, uint64_t step)

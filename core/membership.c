@@ -97,7 +97,7 @@ static struct membership_effect list_own(struct membership *membership, enum mem
     if (number > 1)
         own_key(membership, WATERMARK_NUMBER_RETIRED, number - 1, 0, membership->op.after);
     membership->op.list_keys_max = STORE_LIST_KEYS_MAX;
-    membership->view = (struct membership_view){0};
+    membership_view_init(&membership->view, membership->number, lowest_stamped(membership));
     return submit(membership, phase);
 }
 
@@ -146,29 +146,6 @@ static struct membership_effect put_value(struct membership *membership, uint64_
 
 /* ---- answers: listings ---- */
 
-static void view_add(struct membership *membership, const struct watermark_name *name)
-{
-    struct membership_view *view = &membership->view;
-    bool retired = name->part == WATERMARK_NUMBER_RETIRED;
-    if (name->number > view->highest) {
-        view->highest = name->number;
-        view->highest_retired = false;
-    }
-    view->highest_retired |= retired && name->number == view->highest;
-    if (membership->number == 0 || name->number > membership->number)
-        return;
-    if (name->number == membership->number) {
-        view->mine_retired |= retired;
-        return;
-    }
-    if (name->number < lowest_stamped(membership))
-        return;
-    view->between += name->part == WATERMARK_NUMBER;
-    view->between_retired |= retired;
-    if (name->part == WATERMARK_NUMBER_VALUE && name->step > view->between_step)
-        view->between_step = name->step;
-}
-
 /* One page of own keys. True: that was all; otherwise *effect follows. */
 static bool page_read(struct membership *membership, struct membership_effect *effect)
 {
@@ -176,9 +153,8 @@ static bool page_read(struct membership *membership, struct membership_effect *e
     for (size_t i = 0; i < op->page.count; i++) {
         struct watermark_name name;
         if (name_parse_watermark(list_page_key(&op->page, i), &name) &&
-            name.consumer == membership->options.consumer && name.number <= MEMBERSHIP_COUNT_MAX &&
-            name.step <= MEMBERSHIP_COUNT_MAX)
-            view_add(membership, &name);
+            name.consumer == membership->options.consumer)
+            membership_view_add(&membership->view, &name);
     }
     if (!op->page.truncated || op->page.count == 0)
         return true;
@@ -195,16 +171,17 @@ static bool page_read(struct membership *membership, struct membership_effect *e
 /* Whether somebody ended this number; *effect says how. */
 static bool overtaken(struct membership *membership, struct membership_effect *effect)
 {
-    const struct membership_view *view = &membership->view;
-    if (view->mine_retired || (view->highest > membership->number && view->highest_retired)) {
+    switch (membership_view_fate(&membership->view)) {
+    case MEMBERSHIP_FATE_MINE:
+        return false;
+    case MEMBERSHIP_FATE_RETIRED:
         *effect = end(membership, MEMBERSHIP_ENDED);
-        return true;
-    }
-    if (view->highest > membership->number) {
+        break;
+    case MEMBERSHIP_FATE_SUPERSEDED:
         *effect = end(membership, MEMBERSHIP_SUPERSEDED);
-        return true;
+        break;
     }
-    return false;
+    return true;
 }
 
 /* ---- start ---- */
@@ -317,22 +294,12 @@ static struct membership_effect stamp(struct membership *membership)
     return (struct membership_effect){.kind = MEMBERSHIP_SAVE};
 }
 
-/* A reclaimer that saw any of the numbers since the oldest stamp saw no more than my value: what it
- * is about to give up lies below. */
-static bool confirmed(const struct membership *membership)
-{
-    const struct membership_view *view = &membership->view;
-    return membership->found.count > 0 && !view->between_retired &&
-           view->between == membership->number - lowest_stamped(membership) &&
-           view->between_step <= membership->published;
-}
-
 static struct membership_effect on_listed(struct membership *membership)
 {
     struct membership_effect effect;
     if (overtaken(membership, &effect))
         return effect;
-    if (confirmed(membership))
+    if (membership_view_confirms(&membership->view, membership->published))
         return stamp(membership);
     membership->intent_checked = true;
     return list_first(membership, MEMBERSHIP_INTENT, NAME_INTENT_PREFIX);

@@ -11,14 +11,12 @@
 #define CORE_MEMBERSHIP_H
 
 #include "core/checkpoint.h"
-#include "core/name.h"
+#include "core/membership_view.h"
 #include "core/random.h"
 #include "core/store.h"
 
 #define MEMBERSHIP_RETRIES_MAX 64  /* of one request, without an answer in a row */
 #define MEMBERSHIP_RESTARTS_MAX 64 /* numbers that others took first, in one start */
-/* Of numbers and steps; keys that claim more are passed over, so that one can count on. */
-#define MEMBERSHIP_COUNT_MAX ((uint64_t)INT64_MAX)
 
 enum membership_mode {
     MEMBERSHIP_RUN,
@@ -71,16 +69,6 @@ enum membership_phase {
     MEMBERSHIP_REFUSING, /* PUT "retired" */
     MEMBERSHIP_CHECKING, /* LIST own numbers, running */
     MEMBERSHIP_SWEEPING, /* DELETE the value before the last */
-};
-
-/* What a listing of the own numbers showed. */
-struct membership_view {
-    uint64_t highest;     /* number */
-    bool highest_retired; /* ... has ended */
-    bool mine_retired;
-    bool between_retired;  /* a number from the lowest stamped to the one before mine */
-    uint64_t between;      /* so many of these were seen */
-    uint64_t between_step; /* the highest value on them */
 };
 
 struct membership {

@@ -1,6 +1,6 @@
 /* consumer_fetch_test.c - slices: one request each, in order, within the budget, and never a wrong
  * byte. */
-#include "core/consumer_fetch.h"
+#include "core/consumer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,31 @@
-/* consumer_fetch.h - a consumer's window: slices asked for ahead of time, examined, and handed over
- * in order. Part of consumer.c, not of the public interface. */
-#ifndef CORE_CONSUMER_FETCH_H
-#define CORE_CONSUMER_FETCH_H
+/* consumer_private.h - what consumer.c shares with its parts: consumer_chain.c, which follows the
+ * chain, and consumer_fetch.c, which fetches slices. Not for others. */
+#ifndef CORE_CONSUMER_PRIVATE_H
+#define CORE_CONSUMER_PRIVATE_H
 
 #include "core/consumer.h"
 
-/* Shared with consumer.c: adds an effect; ends the consumer, with a text or with the end's own. */
+/* ---- consumer.c ---- */
+
 void consumer_effect(struct consumer_effects *effects, enum consumer_effect_kind kind,
                      uint32_t slot, int64_t at_ns);
+/* Begins to end; later calls change nothing. The text is copied. */
 void consumer_stop(struct consumer *consumer, enum consumer_end end, const char *text);
+/* Before the machine consumes the answer. */
+void consumer_count_answer(struct consumer *consumer, enum consumer_request request,
+                           const struct store_op *op);
+
+/* ---- consumer_chain.c ---- */
+
+/* Begins a read if one is due, or sets the timer for it. */
+void consumer_chain_next(struct consumer *consumer, int64_t now_ns,
+                         struct consumer_effects *effects);
+void consumer_chain_answer(struct consumer *consumer, int64_t now_ns,
+                           struct consumer_effects *effects);
+void consumer_chain_timer(struct consumer *consumer, int64_t now_ns,
+                          struct consumer_effects *effects);
+
+/* ---- consumer_fetch.c ---- */
 
 /* Asks for as many further steps as the window holds, and offers the step at the cursor if it has
  * arrived. */
