@@ -80,7 +80,7 @@ TEST_SUPPORT := $(BUILD)/libtest-support.a
 
 # ---- what a person asks for --------------------------------------------------------------------
 
-.PHONY: kills races chaos help deps deps-servers servers build test reproduce bench install lint format assumed
+.PHONY: kills once races chaos help deps deps-servers servers build test reproduce bench install lint format assumed
 .PHONY: clean FORCE
 .PHONY: fuzz corpus soak build-fuzz-program test-fuzz
 .PHONY: model swarm check-build $(LAYERS) $(LAYERS:%=test-%)
@@ -106,6 +106,7 @@ test: deps-servers ## Install what is missing, build, run lint and all tests
 	@tools/run_tests.sh tools/lint.sh tests/lint/run.sh 'tests/core_symbols.sh $(BUILD)' \
 		'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' \
 		'tests/planted/run.sh $(BUILD)' 'tests/live/kills.sh $(PROGRAM) 16' \
+		'tests/live/exactly_once.sh $(PROGRAM) 10' \
 		'tests/s3/run.sh $(BUILD)' 'tests/s3/chaos.sh $(PROGRAM)' $(TEST_PROGRAMS)
 
 reproduce: deps ## Install what is missing, build, simulate, draw (FIGURES='...' for some)
@@ -137,14 +138,19 @@ build-fuzz-program:
 kills: build ## Kill 50 live producers at random, with zombies, and look for damage
 	@tests/live/kills.sh $(PROGRAM) 50
 
+once: build ## Kill 100 producers, ranks and reclaimers, and hold what each rank got against the order
+	@tests/live/exactly_once.sh $(PROGRAM) 100
+	@tests/s3/run.sh $(BUILD) once-long
+
 races: build ## Race 32 producers on RGW and VersityGW until each chain has 1,000 versions
 	@tests/s3/run.sh $(BUILD) races-long
 
 chaos: build ## Kill gateway and producers, stop them, cut their network, on RGW; then look for damage
 	@tests/s3/chaos.sh $(PROGRAM) long
 
-bench: build ## Measure the simulator on one core, and the S3 client beside libcurl
+bench: build ## Measure the simulator on one core, manifests, and the S3 client beside libcurl
 	@$(PROGRAM) bench sim
+	@$(PROGRAM) bench core
 	@$(PROGRAM) bench s3
 
 install: build ## Install program, configs and plots below PREFIX (and DESTDIR)

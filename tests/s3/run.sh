@@ -112,22 +112,38 @@ run() {
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
+# once KILLS: tests/live/exactly_once.sh on each server.
+once() {
+	local name endpoint
+	for name in RGW VERSITYGW; do
+		endpoint=LAKESTREAM_$name
+		if [ -n "${!endpoint}" ]; then
+			run tests/live/exactly_once.sh "$LAKESTREAM" "$1" 1 s3://lakestream/once --endpoint "${!endpoint}"
+		else
+			echo "SKIPPED exactly_once on $name: it does not run here"
+			skipped=$((skipped + 1))
+		fi
+	done
+}
+
 step() {
 	case $1 in
 	battery) run "$build/test-s3" battery ;;
 	probe) run tests/s3/probe.sh ;;
+	once) once 6 ;;
+	once-long) once 100 ;;
 	races) run tests/s3/races.sh 8 50 5 ;;
 	races-long) run tests/s3/races.sh 32 1000 20 ;;
 	shell) "${SHELL:-/bin/bash}" ;;
 	*)
-		echo "run.sh: $1: no such step: battery, probe, races, races-long, shell" >&2
+		echo "run.sh: $1: no such step: battery, probe, once, once-long, races, races-long, shell" >&2
 		exit 2
 		;;
 	esac
 }
 
 start_servers
-[ $# -gt 0 ] || set -- battery probe races
+[ $# -gt 0 ] || set -- battery probe races once
 for name in "$@"; do
 	step "$name"
 done
