@@ -29,6 +29,7 @@ struct entry_block *entry_block_make(struct entry_block *previous, uint64_t firs
     block->depth = previous != NULL ? previous->depth + 1 : 0;
     block->previous = previous;
     block->jump = jump_of(previous);
+    block->jump_next = block->jump != NULL ? block->jump->first_step + block->jump->count : 0;
     assert(!previous || previous->first_step + previous->count == first_step);
     return block;
 }
@@ -55,9 +56,8 @@ const struct entry_block *entry_block_find(const struct entry_block *block, uint
     assert(block != NULL);
     assert(step < block->first_step + block->count);
     while (block->first_step > step) {
-        const struct entry_block *jump = block->jump;
-        assert(jump != NULL);
-        block = jump->first_step + jump->count > step ? jump : block->previous;
+        block = block->jump_next > step ? block->jump : block->previous;
+        assert(block != NULL);
     }
     return block;
 }

@@ -17,6 +17,7 @@ struct entry_block {
     uint64_t depth;    /* blocks before it */
     struct entry_block *previous;
     const struct entry_block *jump; /* further back, held by the chain of `previous`; NULL: none */
+    uint64_t jump_next; /* one past the jump's last step, so that it need not be looked at */
     struct manifest_entry entries[];
 };
 

@@ -37,5 +37,8 @@ bool bench_p1(struct bench *bench);
 bool bench_reference(struct bench *bench);
 bool bench_scale(struct bench *bench);
 bool bench_memory(struct bench *bench);
+/* Manifests of 10,000 to 10 M live entries: an append of 8 entries, a lookup of a step. Needs 1 GB.
+ */
+void bench_core(struct bench *bench);
 
 #endif

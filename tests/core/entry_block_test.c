@@ -21,10 +21,8 @@ static struct entry_block *list_make(uint32_t blocks)
 static uint32_t hops(const struct entry_block *block, uint64_t step)
 {
     uint32_t count = 0;
-    for (; block->first_step > step; count++) {
-        const struct entry_block *jump = block->jump;
-        block = jump->first_step + jump->count > step ? jump : block->previous;
-    }
+    for (; block->first_step > step; count++)
+        block = block->jump_next > step ? block->jump : block->previous;
     return count;
 }
 
