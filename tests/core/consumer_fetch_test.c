@@ -272,6 +272,7 @@ static void compress(struct rig *rig, uint32_t raw_bytes)
     for (uint32_t slice = 0; slice < 4; slice++)
         CU_ASSERT_EQUAL(tgb_object_compress_slice(&object, slice, &raw), TGB_OK);
     tgb_object_seal(&object);
+    rig->other_payload = true;
     free(zeros);
 }
 

@@ -30,6 +30,7 @@ extern const struct harness_test consumer_fetch_tests[];
 extern const struct harness_test consumer_tests[];
 extern const struct harness_test consumer_checkpoint_tests[];
 extern const struct harness_test consumer_driver_tests[];
+extern const struct harness_test consumer_swarm_tests[];
 extern const struct harness_test live_set_tests[];
 extern const struct harness_test reclaim_tests[];
 extern const struct harness_test reclaim_sweep_tests[];
@@ -66,6 +67,7 @@ static const struct harness_suite suites[] = {
     {"consumer", consumer_tests},
     {"consumer_checkpoint", consumer_checkpoint_tests},
     {"consumer_driver", consumer_driver_tests},
+    {"consumer_swarm", consumer_swarm_tests},
     {"live_set", live_set_tests},
     {"reclaim", reclaim_tests},
     {"reclaim_sweep", reclaim_sweep_tests},

@@ -191,10 +191,25 @@ static void on_ready(void *context, uint32_t consumer, const struct consumer_del
     struct rank *rank = context;
     CU_ASSERT_PTR_NULL(rank->ready);
     CU_ASSERT_EQUAL(delivery->step, rank->running_from + rank->taken);
+    const struct manifest_entry *entry = manifest_entry_find(rank->rig->newest, delivery->step);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(entry);
+    CU_ASSERT_EQUAL(delivery->entry.tgb.sequence, entry->tgb.sequence);
+    if (!rank->rig->other_payload)
+        CU_ASSERT_EQUAL(delivery->slice_checksum,
+                        slice_checksum(rank->rig, entry, rank_machine(rank)->options.slice));
     CU_ASSERT_PTR_EQUAL(consumer_delivery(consumer_driver_consumer(rank->driver)), delivery);
     rank->ready = delivery;
     if (rank->takes == RANK_TAKES_AT_ONCE)
         rank_take(rank);
+}
+
+static uint64_t highest_number(const struct checkpoint_set *set)
+{
+    uint64_t highest = 0;
+    for (uint32_t i = 0; i < set->count; i++)
+        if (set->items[i].number > highest)
+            highest = set->items[i].number;
+    return highest;
 }
 
 static void on_save(void *context, uint32_t consumer, const struct checkpoint_set *checkpoints)
@@ -202,6 +217,10 @@ static void on_save(void *context, uint32_t consumer, const struct checkpoint_se
     (void)consumer;
     struct rank *rank = context;
     CU_ASSERT_PTR_NULL(rank->asked);
+    if (highest_number(checkpoints) < highest_number(&rank->rig->durable)) {
+        consumer_driver_save_refused(rank->driver);
+        return;
+    }
     rank->asked = checkpoints;
     if (rank->saves == RANK_SAVES_AT_ONCE)
         rank_save(rank);

@@ -19,6 +19,7 @@ struct rig {
     struct tgb_mesh mesh;
     enum body_kind body;   /* of TGBs: BODY_BYTES or BODY_LENGTH */
     uint64_t object_bytes; /* of a TGB */
+    bool other_payload;    /* slices hold something else */
     struct manifest *newest;
     struct floor floor;
     struct checkpoint_set durable;
