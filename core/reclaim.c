@@ -201,15 +201,12 @@ static void sweep(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effect
     reclaim_sweep_begin(reclaim, now_ns, effects);
 }
 
-/* V is validated after everything else that the floor says. What nobody has is not given up: a
- * watermark beyond V is kept to V. */
+/* V is validated after everything else that the floor says. */
 static void raise_floor(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
 {
-    const struct manifest *version = reclaim->chain.known;
-    uint64_t step = reclaim->needed < version->next_step ? reclaim->needed : version->next_step;
-    struct floor floor = {.version = version->version, .step = reclaim->floor.step};
-    if (step > floor.step)
-        floor.step = step;
+    struct floor floor = {.version = reclaim->chain.known->version, .step = reclaim->floor.step};
+    if (reclaim->needed > floor.step)
+        floor.step = reclaim->needed;
     reclaim->needed = floor.step;
     assert(floor.version >= reclaim->floor.version);
     if (reclaim->options.mode == RECLAIM_DRY_RUN ||
@@ -259,7 +256,7 @@ static void on_listed(struct reclaim *reclaim, int64_t now_ns, struct reclaim_ef
         sweep(reclaim, now_ns, effects); /* what was given up before */
         return;
     }
-    uint64_t step = tally->step;
+    uint64_t step = tally->step; /* what nobody has is not given up */
     if (step > reclaim->chain.known->next_step)
         step = reclaim->chain.known->next_step;
     if (step > reclaim->needed)

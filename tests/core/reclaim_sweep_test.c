@@ -166,6 +166,19 @@ static void tgbs_within_the_grace_stay(void)
     yard_round(yard, RECLAIM_DONE);
     CU_ASSERT(yard->report.tgbs == 1 && yard->report.young == 0);
     yard_close(yard);
+    /* A bucket is as old as its end. */
+    yard = yard_open();
+    yard->bucket = 10;
+    yard_commit(yard, 1, 1);
+    yard_value(yard, 0, 1, 2);
+    yard->options.grace_ns = 30 * NS_PER_S;
+    yard->loop.now_ns = 11 * TGB_BUCKET_NS + 30 * NS_PER_S - NS_PER_S;
+    yard_round(yard, RECLAIM_DONE);
+    CU_ASSERT_EQUAL(yard->report.young, 1);
+    yard->loop.now_ns = 11 * TGB_BUCKET_NS + 30 * NS_PER_S;
+    yard_round(yard, RECLAIM_DONE);
+    CU_ASSERT_EQUAL(yard->report.tgbs, 1);
+    yard_close(yard);
 }
 
 static void undecided_are_reported_by_producer_the_oldest_first(void)

@@ -240,6 +240,19 @@ static void highest_step_of_all_floors_counts(void)
     yard_close(yard);
 }
 
+/* It was refused at its start, and its older process still needs what it said. */
+static void number_below_the_floor_leaves_it_to_the_one_before(void)
+{
+    struct yard *yard = yard_with_steps();
+    scripted_store_raise_floor(yard->store, (struct floor){.version = 3, .step = 4});
+    yard_value(yard, 0, 1, 6);
+    yard_value(yard, 0, 2, 3);
+    yard_round(yard, RECLAIM_DONE);
+    CU_ASSERT(yard->report.watermark == 6 && yard->report.missing == 0);
+    CU_ASSERT_EQUAL(scripted_store_floor(yard->store).step, 6);
+    yard_close(yard);
+}
+
 /* ---- what was given up before ---- */
 
 static void what_a_dead_reclaimer_left_is_deleted_though_all_are_blocked(void)
@@ -413,6 +426,7 @@ const struct harness_test reclaim_tests[] = {
     HARNESS_TEST(intent_then_listing_then_floor_then_deletions),
     HARNESS_TEST(who_comes_before_the_intent_is_heeded),
     HARNESS_TEST(floor_of_another_is_never_undone),
+    HARNESS_TEST(number_below_the_floor_leaves_it_to_the_one_before),
     HARNESS_TEST(highest_step_of_all_floors_counts),
     HARNESS_TEST(what_a_dead_reclaimer_left_is_deleted_though_all_are_blocked),
     HARNESS_TEST(process_that_dies_anywhere_leaves_nothing_wrong),
