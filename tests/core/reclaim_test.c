@@ -49,8 +49,10 @@ static void lowest_watermark_becomes_the_floor(void)
     CU_ASSERT(report->tgbs == 3 && report->tgb_bytes == 3 * YARD_TGB_BYTES && report->live == 7);
     CU_ASSERT(report->versions == 5 && report->orphans == 0 && report->undecided == 0);
     CU_ASSERT(report->version == 6 && report->newest == 6 && report->next_step == 11);
-    /* Nothing moved: no marker, no deletion. */
+    /* Nothing moved: no marker, no deletion. A new process has to read the version. */
+    uint64_t before = yard->requests;
     yard_round(yard, RECLAIM_DONE);
+    CU_ASSERT_EQUAL(yard->requests - before, 2 + 6);
     CU_ASSERT(yard->report.tgbs == 0 && yard->report.versions == 0 && yard->report.live == 7);
     CU_ASSERT_EQUAL(scripted_store_requests(yard->store, PUT_FLOOR), 1);
     CU_ASSERT_EQUAL(scripted_store_requests(yard->store, PUT_INTENT), 1);
@@ -395,9 +397,15 @@ static void lowest_watermark_is_found_on_any_page(void)
 static void watermark_that_stands_still_is_reported(void)
 {
     struct yard *yard = yard_with_steps();
+    yard->options.full_every = 2;
     yard_start(yard, 100 * NS_PER_S);
     yard_until_rounds(yard, 1);
     CU_ASSERT_EQUAL(yard->report.held_ns, 0);
+    for (uint64_t round = 2; round <= 3; round++) {
+        uint64_t before = yard->requests;
+        yard_until_rounds(yard, round);
+        CU_ASSERT_EQUAL(yard->requests - before, round % 2 == 0 ? 4 : 6);
+    }
     yard_until_rounds(yard, 5);
     CU_ASSERT(yard->report.holder == 0 && yard->report.watermark == 4);
     CU_ASSERT(yard->report.held_ns >= 200 * NS_PER_S && yard->report.held_ns <= 601 * NS_PER_S);
