@@ -310,6 +310,7 @@ static void set_origin(struct s3_exchange *exchange)
     free(url);
     SET(exchange->easy, CURLOPT_CURLU, origin);
     SET(exchange->easy, CURLOPT_PROXY, exchange->tls ? NULL : "");
+    SET(exchange->easy, CURLOPT_NOPROXY, exchange->tls ? NULL : "*");
     curl_url_cleanup(exchange->origin);
     free(exchange->host_set);
     exchange->origin = origin;

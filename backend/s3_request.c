@@ -80,11 +80,20 @@ static char *constant_line(const char *line)
     return (char *)(uintptr_t)line;
 }
 
+/* libcurl looks through the lines for each header that it would add itself: these come first. */
+static void take_away_headers(struct s3_request *request, enum store_verb verb)
+{
+    add_line(request, constant_line("Accept:"));
+    if (verb == STORE_PUT || verb == STORE_PUT_IF_ABSENT)
+        add_line(request, constant_line("Expect:"));
+}
+
 static void add_headers(struct s3_request *request, const struct s3_request_input *input,
                         const char time[SIGV4_TIME_MAX])
 {
     const struct store_op *op = input->op;
     request->node_count = 0;
+    take_away_headers(request, op->verb);
     request->signed_headers[0] = (struct sigv4_header){"host", input->address->host};
     request->signed_count = 1; /* libcurl sends it, the same as in the URL */
     write_line(request->date, "x-amz-date", time);
@@ -97,7 +106,6 @@ static void add_headers(struct s3_request *request, const struct s3_request_inpu
         write_hex(input->checksum, checksum);
         write_line(request->checksum, "x-amz-meta-xxh3", checksum);
         add_signed(request, "x-amz-meta-xxh3", request->checksum);
-        add_line(request, constant_line("Expect:")); /* takes it away */
     }
     if (op->verb == STORE_PUT_IF_ABSENT)
         add_signed(request, "if-none-match", constant_line("if-none-match: *"));
