@@ -55,7 +55,7 @@ static void learn_pace(struct consumer *consumer, int64_t now_ns)
 
 /* ---- what is missing ---- */
 
-static void end_below_floor(struct consumer *consumer, uint64_t step)
+static void end_below_floor(struct consumer *consumer)
 {
     const struct manifest *known = consumer->chain.known;
     uint64_t floor = consumer->chain.floor.step;
@@ -65,13 +65,14 @@ static void end_below_floor(struct consumer *consumer, uint64_t step)
     snprintf(text, sizeof(text),
              "consumer %" PRIu32 ": step %" PRIu64 " was given up: the floor is at step %" PRIu64
              "; start without its checkpoints, at that step or later",
-             consumer->membership.options.consumer, step, floor);
+             consumer->membership.options.consumer, consumer->cursor, floor);
     consumer_stop(consumer, CONSUMER_BELOW_FLOOR, text);
 }
 
-static bool below_floor(const struct consumer *consumer, uint64_t step)
+static bool below_floor(const struct consumer *consumer)
 {
     const struct manifest *known = consumer->chain.known;
+    uint64_t step = consumer->cursor;
     return consumer->chain.floor.step > step || (known != NULL && known->first_step > step);
 }
 
@@ -79,23 +80,18 @@ static bool below_floor(const struct consumer *consumer, uint64_t step)
 static void judge_doubt(struct consumer *consumer)
 {
     const struct fetch *missing = consumer_fetch_missing(consumer);
-    uint64_t step = missing != NULL ? missing->delivery.step : consumer->cursor;
     consumer->doubt = CONSUMER_DOUBT_NONE;
-    if (below_floor(consumer, consumer->cursor)) {
-        end_below_floor(consumer, consumer->cursor);
+    if (below_floor(consumer)) {
+        end_below_floor(consumer);
         return;
     }
     if (missing == NULL)
         return; /* the steps below the floor had arrived, and were taken meanwhile */
-    if (below_floor(consumer, step)) {
-        end_below_floor(consumer, step);
-        return;
-    }
     char text[CONSUMER_END_TEXT_MAX];
     snprintf(text, sizeof(text),
              "%s (step %" PRIu64 ") is named by version %" PRIu64
              " and is not there: was it deleted by hand?",
-             missing->op.key, step, consumer->chain.known->version);
+             missing->op.key, missing->delivery.step, consumer->chain.known->version);
     consumer_stop(consumer, CONSUMER_LOST, text);
 }
 
@@ -130,7 +126,7 @@ static void on_read(struct consumer *consumer, int64_t now_ns, enum chain_effect
         return;
     if (consumer->doubt == CONSUMER_DOUBT_CHAIN && consumer->doubt_reread)
         judge_doubt(consumer);
-    else if (consumer->doubt == CONSUMER_DOUBT_NONE && below_floor(consumer, consumer->cursor))
+    else if (consumer->doubt == CONSUMER_DOUBT_NONE && below_floor(consumer))
         consumer->doubt = CONSUMER_DOUBT_NUMBERS;
 }
 

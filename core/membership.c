@@ -118,12 +118,14 @@ static struct membership_effect judge(struct membership *membership)
     return submit(membership, MEMBERSHIP_JUDGING);
 }
 
-static struct membership_effect list_first(struct membership *membership,
+/* Lists floors, or intents: the highest is among the first. */
+static struct membership_effect list_marks(struct membership *membership,
                                            enum membership_phase phase, const char *prefix)
 {
     prepare(membership, STORE_LIST);
     snprintf(membership->op.key, STORE_KEY_MAX, "%s", prefix);
-    membership->op.list_keys_max = 1;
+    membership->op.list_keys_max = STORE_LIST_KEYS_MAX;
+    membership->marked = 0;
     return submit(membership, phase);
 }
 
@@ -146,16 +148,10 @@ static struct membership_effect put_value(struct membership *membership, uint64_
 
 /* ---- answers: listings ---- */
 
-/* One page of own keys. True: that was all; otherwise *effect follows. */
-static bool page_read(struct membership *membership, struct membership_effect *effect)
+/* True: the page was the last one; otherwise *effect follows. */
+static bool last_page(struct membership *membership, struct membership_effect *effect)
 {
     struct store_op *op = &membership->op;
-    for (size_t i = 0; i < op->page.count; i++) {
-        struct watermark_name name;
-        if (name_parse_watermark(list_page_key(&op->page, i), &name) &&
-            name.consumer == membership->options.consumer)
-            membership_view_add(&membership->view, &name);
-    }
     if (!op->page.truncated || op->page.count == 0)
         return true;
     const char *last = list_page_key(&op->page, op->page.count - 1);
@@ -166,6 +162,38 @@ static bool page_read(struct membership *membership, struct membership_effect *e
     snprintf(op->after, STORE_KEY_MAX, "%s", last);
     *effect = submit(membership, membership->phase);
     return false;
+}
+
+/* One page of own keys. True: that was all; otherwise *effect follows. */
+static bool numbers_read(struct membership *membership, struct membership_effect *effect)
+{
+    const struct list_page *page = &membership->op.page;
+    for (size_t i = 0; i < page->count; i++) {
+        struct watermark_name name;
+        if (name_parse_watermark(list_page_key(page, i), &name) &&
+            name.consumer == membership->options.consumer)
+            membership_view_add(&membership->view, &name);
+    }
+    return last_page(membership, effect);
+}
+
+/* One page of floors or intents. True: the highest step is in `marked`, 0 if there is none. What is
+ * no mark is passed over: it may sort first. */
+static bool marks_read(struct membership *membership, struct membership_effect *effect)
+{
+    const struct list_page *page = &membership->op.page;
+    for (size_t i = 0; i < page->count; i++) {
+        const char *key = list_page_key(page, i);
+        struct floor floor = {0};
+        uint64_t step = 0;
+        if (membership->phase == MEMBERSHIP_FLOOR && name_parse_floor(key, &floor))
+            step = floor.step;
+        if (membership->phase == MEMBERSHIP_INTENT && !name_parse_intent(key, &step))
+            step = 0;
+        if (step > membership->marked)
+            membership->marked = step;
+    }
+    return membership->marked > 0 || last_page(membership, effect);
 }
 
 /* Whether somebody ended this number; *effect says how. */
@@ -241,7 +269,7 @@ static struct membership_effect on_taken(struct membership *membership)
     }
     if (membership->options.start_step != 0)
         return value_first(membership, membership->options.start_step);
-    return list_first(membership, MEMBERSHIP_FLOOR, NAME_FLOOR_PREFIX);
+    return list_marks(membership, MEMBERSHIP_FLOOR, NAME_FLOOR_PREFIX);
 }
 
 static struct membership_effect on_number(struct membership *membership)
@@ -268,11 +296,7 @@ static struct membership_effect on_judged(struct membership *membership)
 
 static struct membership_effect on_floor(struct membership *membership)
 {
-    struct floor floor = {0};
-    const struct list_page *page = &membership->op.page;
-    if (page->count > 0 && !name_parse_floor(list_page_key(page, 0), &floor))
-        floor = (struct floor){0};
-    return value_first(membership, floor.step > 1 ? floor.step : 1);
+    return value_first(membership, membership->marked > 1 ? membership->marked : 1);
 }
 
 static struct membership_effect allow(struct membership *membership)
@@ -302,15 +326,12 @@ static struct membership_effect on_listed(struct membership *membership)
     if (membership_view_confirms(&membership->view, membership->published))
         return stamp(membership);
     membership->intent_checked = true;
-    return list_first(membership, MEMBERSHIP_INTENT, NAME_INTENT_PREFIX);
+    return list_marks(membership, MEMBERSHIP_INTENT, NAME_INTENT_PREFIX);
 }
 
 static struct membership_effect on_intent(struct membership *membership)
 {
-    uint64_t intent = 0;
-    const struct list_page *page = &membership->op.page;
-    if (page->count > 0 && !name_parse_intent(list_page_key(page, 0), &intent))
-        intent = 0;
+    uint64_t intent = membership->marked;
     if (membership->published >= intent)
         return stamp(membership);
     snprintf(membership->error, sizeof(membership->error),
@@ -439,23 +460,23 @@ static struct membership_effect dispatch(struct membership *membership)
     struct membership_effect effect;
     switch (membership->phase) {
     case MEMBERSHIP_FINDING:
-        return page_read(membership, &effect) ? on_found(membership) : effect;
+        return numbers_read(membership, &effect) ? on_found(membership) : effect;
     case MEMBERSHIP_TAKING:
         return on_number(membership);
     case MEMBERSHIP_JUDGING:
         return on_judged(membership);
     case MEMBERSHIP_FLOOR:
-        return on_floor(membership);
+        return marks_read(membership, &effect) ? on_floor(membership) : effect;
     case MEMBERSHIP_VALUING:
         return on_valued(membership);
     case MEMBERSHIP_LISTING:
-        return page_read(membership, &effect) ? on_listed(membership) : effect;
+        return numbers_read(membership, &effect) ? on_listed(membership) : effect;
     case MEMBERSHIP_INTENT:
-        return on_intent(membership);
+        return marks_read(membership, &effect) ? on_intent(membership) : effect;
     case MEMBERSHIP_REFUSING:
         return on_refused(membership);
     case MEMBERSHIP_CHECKING:
-        return page_read(membership, &effect) ? on_checked(membership) : effect;
+        return numbers_read(membership, &effect) ? on_checked(membership) : effect;
     case MEMBERSHIP_SWEEPING:
         return end(membership, MEMBERSHIP_DONE);
     case MEMBERSHIP_IDLE:

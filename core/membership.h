@@ -86,6 +86,7 @@ struct membership {
     struct checkpoint_set checkpoints; /* kept; the caller adds to it before membership_publish */
     struct checkpoint_set found;       /* as durable at start */
     struct membership_view view;
+    uint64_t marked;     /* the highest step that a listing of floors or intents showed */
     bool intent_checked; /* start had to ask for the intent */
     uint32_t retries_row;
     uint32_t restarts;

@@ -299,6 +299,44 @@ static void compressed_slice_is_expanded_only_when_it_is_its_turn(void)
     rig_deinit(&rig);
 }
 
+/* Slice 0 of step 1 holds these bytes under a valid checksum. */
+static void store_slice(struct rig *rig, const uint8_t *stored, uint32_t stored_bytes,
+                        uint32_t raw_bytes)
+{
+    char key[STORE_KEY_MAX];
+    rig_key(rig, 1, key);
+    uint8_t *bytes = scripted_store_body(rig->store, key)->data;
+    struct tgb_layout layout;
+    CU_ASSERT_EQUAL(tgb_layout_make(rig->object_bytes, 4, &layout), TGB_OK);
+    struct tgb_place place = {.name = &manifest_entry_find(rig->newest, 1)->tgb, .slices = 4};
+    struct tgb_slice slice = {
+        .coding = TGB_ZSTD, .raw_bytes = raw_bytes, .stored_bytes = stored_bytes};
+    uint8_t *slot = bytes + tgb_layout_offset(&layout, 0);
+    memcpy(slot + TGB_SLICE_HEADER_BYTES, stored, stored_bytes);
+    tgb_slice_encode(&place, &slice, stored, slot);
+}
+
+/* A frame of zstd that claims so many bytes and holds none of them. */
+static void expect_bad_frame(uint32_t claimed, const char *text)
+{
+    uint8_t frame[20] = {0x28, 0xb5, 0x2f, 0xfd, 0xa0};
+    for (int i = 0; i < 4; i++)
+        frame[5 + i] = (uint8_t)(claimed >> (8 * i));
+    memset(frame + 9, 0xff, sizeof(frame) - 9);
+    struct rig rig;
+    rig_init(&rig, mesh_4, BODY_BYTES);
+    rig_commit(&rig, 1);
+    store_slice(&rig, frame, sizeof(frame), claimed);
+    expect_corrupt(&rig, 0, text, 4);
+    rig_deinit(&rig);
+}
+
+static void compressed_slice_that_does_not_expand_is_damaged(void)
+{
+    expect_bad_frame(4096, "do not decompress");
+    expect_bad_frame((UINT32_C(1) << 30) + 1, "more than 1 GiB");
+}
+
 /* ---- the store ---- */
 
 static void slice_without_an_answer_is_given_up_in_the_end(void)
@@ -350,6 +388,7 @@ const struct harness_test consumer_fetch_tests[] = {
     HARNESS_TEST(slice_of_another_tgb_is_not_taken),
     HARNESS_TEST(wrong_number_of_slices_is_told),
     HARNESS_TEST(compressed_slice_is_expanded_only_when_it_is_its_turn),
+    HARNESS_TEST(compressed_slice_that_does_not_expand_is_damaged),
     HARNESS_TEST(slice_without_an_answer_is_given_up_in_the_end),
     HARNESS_TEST(refused_slice_ends_at_once),
     {0},

@@ -252,6 +252,64 @@ static void floor_above_the_cursor_is_noticed_before_anything_is_missing(void)
     rig_deinit(&rig);
 }
 
+static void version_that_was_trimmed_above_the_cursor_is_enough(void)
+{
+    struct rig rig;
+    rig_init(&rig, mesh_4, BODY_BYTES);
+    rig_commit(&rig, 6);
+    rig.floor.step = 4;
+    rig_commit(&rig, 1);
+    struct rank rank;
+    rank_begin(&rank, &rig, 0);
+    expect_end(&rank, CONSUMER_BELOW_FLOOR, "step 1 was given up: the floor is at step 4");
+    rig_deinit(&rig);
+}
+
+static void raise_the_floor(struct scripted_store *store, void *context)
+{
+    struct rig *rig = context;
+    struct floor floor = {.version = rig->newest->version, .step = 3};
+    scripted_store_raise_floor(store, floor);
+}
+
+/* Steps 1 and 2 had arrived when the floor passed them; while that is looked into they are taken.
+ */
+static void step_that_had_arrived_is_not_given_up(void)
+{
+    struct rig rig;
+    rig_init(&rig, mesh_4, BODY_BYTES);
+    rig_commit(&rig, 2);
+    struct rank rank;
+    struct consumer_options options = rig_options(&rig, 0);
+    rank_open(&rank, &rig, &options);
+    rank.takes = RANK_TAKES_BY_HAND;
+    rank_start(&rank);
+    rank_until_ready(&rank);
+    raise_the_floor(rig.store, &rig);
+    while (rank_machine(&rank)->doubt == CONSUMER_DOUBT_NONE)
+        manual_loop_step(&rig.loop);
+    rank_take(&rank);
+    rank_until_ready(&rank);
+    rank_take(&rank);
+    rig_commit(&rig, 1);
+    rank_until_ready(&rank);
+    CU_ASSERT_EQUAL(rank.ready->step, 3);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->doubt, CONSUMER_DOUBT_NONE);
+    rank_stop(&rank);
+    rig_deinit(&rig);
+}
+
+static void numbers_that_cannot_be_listed_end_it(void)
+{
+    struct rig rig;
+    rig_init(&rig, mesh_4, BODY_BYTES);
+    rig_script(&rig, (struct rule){.kind = LIST_NUMBERS, .skip = 1, ANSWER(STORE_FAILED)});
+    struct rank rank;
+    rank_begin(&rank, &rig, 0);
+    expect_end(&rank, CONSUMER_STORE_FAILED, "list watermark/0000000002/: ");
+    rig_deinit(&rig);
+}
+
 static void start_below_the_intent_is_refused(void)
 {
     struct rig rig;
@@ -331,6 +389,9 @@ const struct harness_test consumer_tests[] = {
     HARNESS_TEST(missing_tgb_of_a_retired_rank_is_no_loss),
     HARNESS_TEST(missing_tgb_below_the_floor_names_step_and_floor),
     HARNESS_TEST(floor_above_the_cursor_is_noticed_before_anything_is_missing),
+    HARNESS_TEST(version_that_was_trimmed_above_the_cursor_is_enough),
+    HARNESS_TEST(step_that_had_arrived_is_not_given_up),
+    HARNESS_TEST(numbers_that_cannot_be_listed_end_it),
     HARNESS_TEST(start_below_the_intent_is_refused),
     HARNESS_TEST(damaged_version_and_silent_store_are_told_apart),
     HARNESS_TEST(stop_at_any_moment_ends_with_nothing_in_flight),

@@ -105,6 +105,24 @@ static void number_that_is_gone_asks_for_the_intent(void)
     host_deinit(&host);
 }
 
+/* The oldest stamp counts, wherever it stands. */
+static void stamps_of_two_processes_go_back_to_the_older(void)
+{
+    struct host host;
+    host_init(&host);
+    first_life(&host);
+    host_put(&host, WATERMARK_NUMBER, 2, 0);
+    host_put(&host, WATERMARK_NUMBER_VALUE, 2, 20);
+    host.durable.items[0].number = 2;
+    host_put(&host, WATERMARK_NUMBER_VALUE, 1, 21);
+    host_put_intent(&host, 21);
+    struct life life;
+    CU_ASSERT_EQUAL(life_start_at(&life, &host, 3, 0, 0), MEMBERSHIP_REFUSED);
+    CU_ASSERT_TRUE(life.membership.intent_checked);
+    membership_deinit(&life.membership);
+    host_deinit(&host);
+}
+
 static void without_a_checkpoint_the_intent_decides(void)
 {
     struct host host;
@@ -203,6 +221,7 @@ const struct harness_test membership_start_tests[] = {
     HARNESS_TEST(higher_value_on_a_number_asks_for_the_intent),
     HARNESS_TEST(retired_number_between_asks_for_the_intent),
     HARNESS_TEST(number_that_is_gone_asks_for_the_intent),
+    HARNESS_TEST(stamps_of_two_processes_go_back_to_the_older),
     HARNESS_TEST(without_a_checkpoint_the_intent_decides),
     HARNESS_TEST(rollback_stamps_and_discards_only_when_allowed),
     HARNESS_TEST(refused_rollback_discards_nothing),

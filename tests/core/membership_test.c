@@ -147,6 +147,45 @@ static void names_that_are_not_ours_are_passed_over(void)
     host_deinit(&host);
 }
 
+/* They sort before the highest floor and the highest intent. */
+static void foreign_keys_hide_neither_floor_nor_intent(void)
+{
+    struct host host;
+    host_init(&host);
+    struct body empty = {.kind = BODY_BYTES};
+    scripted_store_create(host.store, NAME_FLOOR_PREFIX "!", &empty);
+    scripted_store_create(host.store, NAME_INTENT_PREFIX "!", &empty);
+    scripted_store_raise_floor(host.store, (struct floor){.version = 4, .step = 30});
+    host_put_intent(&host, 31);
+    struct life life;
+    CU_ASSERT_EQUAL(life_start_at(&life, &host, 1, 0, 0), MEMBERSHIP_REFUSED);
+    CU_ASSERT(strstr(life.membership.error, "step 30") != NULL);
+    CU_ASSERT(strstr(life.membership.error, "below 31") != NULL);
+    membership_deinit(&life.membership);
+    host_deinit(&host);
+}
+
+static void listing_in_circles_is_an_error(void)
+{
+    struct host host;
+    host_init(&host);
+    struct life life;
+    struct membership_options options = life_options(1);
+    life_init(&life, &host, &options);
+    struct membership *membership = &life.membership;
+    CU_ASSERT_EQUAL(membership_start(membership, 0).kind, MEMBERSHIP_SUBMIT);
+    for (int page = 0; page < 2; page++) {
+        list_page_add(&membership->op.page, "watermark/0000000007/00000000000000000001", 16);
+        membership->op.page.truncated = true;
+        membership->op.outcome = STORE_OK;
+        CU_ASSERT_EQUAL(membership_answer(membership, 0).kind,
+                        page == 0 ? MEMBERSHIP_SUBMIT : MEMBERSHIP_FAILED);
+    }
+    CU_ASSERT(strstr(membership->error, "in circles") != NULL);
+    membership_deinit(membership);
+    host_deinit(&host);
+}
+
 static void numbers_that_others_always_take_first_are_given_up(void)
 {
     struct host host;
@@ -336,6 +375,8 @@ const struct harness_test membership_tests[] = {
     HARNESS_TEST(overtaken_before_it_was_allowed_it_does_not_run),
     HARNESS_TEST(many_numbers_are_read_page_by_page),
     HARNESS_TEST(names_that_are_not_ours_are_passed_over),
+    HARNESS_TEST(foreign_keys_hide_neither_floor_nor_intent),
+    HARNESS_TEST(listing_in_circles_is_an_error),
     HARNESS_TEST(numbers_that_others_always_take_first_are_given_up),
     HARNESS_TEST(no_answer_is_waited_for_without_end),
     HARNESS_TEST(refusal_of_the_store_is_final),
