@@ -31,6 +31,7 @@ static const struct order orders[] = {
     {"run.warmup", "run.duration", true},          {"run.bin", "run.duration", false},
     {"commit.gap_min", "commit.gap_max", false},   {"commit.retry", "commit.retry_max", false},
     {"policy.aimd.min", "policy.aimd.max", false}, {"policy.incr.min", "policy.incr.max", false},
+    {"ranks.poll_min", "ranks.poll_max", false},
 };
 
 /* Of two contradicting keys, the one that was set by the stronger origin is to blame. */
@@ -137,10 +138,30 @@ static bool check_mesh(const struct config *config, struct diagnostic *diagnosti
     return false;
 }
 
+/* Every slice has its rank. */
+static bool check_ranks(const struct config *config, struct diagnostic *diagnostic)
+{
+    uint32_t slices = tgb_mesh_slices(config->mesh);
+    if (config->ranks.count == 0 || slices == 0 || config->ranks.count == slices)
+        return true;
+    char mesh[OPTION_TEXT_MAX];
+    char origin[ORIGIN_TEXT_MAX];
+    const struct option *of_ranks = option_find("ranks.count");
+    const struct option *of_mesh = option_find("tgb.mesh");
+    option_print(config, of_mesh, mesh);
+    origin_print_place(blamed(config, of_ranks, of_mesh), origin);
+    diagnostic_set(diagnostic,
+                   "%s: ranks.count (%" PRIu64 ") is not the number of slices of tgb.mesh (%.64s, "
+                   "%u slices); without a mesh every rank reads whole TGBs",
+                   origin, config->ranks.count, mesh, slices);
+    return false;
+}
+
 bool config_check(const struct config *config, struct diagnostic *diagnostic)
 {
     return check_orders(config, diagnostic) && check_bins(config, diagnostic) &&
-           check_faults(config, diagnostic) && check_mesh(config, diagnostic);
+           check_faults(config, diagnostic) && check_mesh(config, diagnostic) &&
+           check_ranks(config, diagnostic);
 }
 
 const struct policy_kind *config_policy_kind(const struct config *config)

@@ -22,6 +22,8 @@
 
 #define CONFIG_OPTIONS_MAX 192 /* rows of the options table, those of policies included */
 #define CONFIG_POLICIES_MAX 16
+#define CONFIG_RANKS_MAX 65536
+#define CONFIG_RECLAIMERS_MAX 16
 #define CONFIG_NAME_MAX 64 /* bytes with the NUL, as all of these */
 #define CONFIG_TITLE_MAX 160
 #define CONFIG_PATH_MAX 512
@@ -94,6 +96,32 @@ struct commit_config {
     uint64_t uploads_max;     /* commit.uploads_max: at once by one producer */
     int64_t retry_ns;         /* commit.retry: first back-off */
     int64_t retry_max_ns;     /* commit.retry_max */
+};
+
+/* A simulated training job (sim/rank_actors.h). */
+struct ranks_config {
+    uint64_t count;            /* ranks.count; 0: none */
+    int64_t start_ns;          /* ranks.start */
+    int64_t step_ns;           /* ranks.step */
+    double jitter;             /* ranks.jitter: step_ns *= uniform [1-j, 1+j) */
+    uint64_t checkpoint_every; /* ranks.checkpoint_every, steps; 0: never */
+    uint64_t checkpoints_kept; /* ranks.checkpoints_kept */
+    int64_t save_ns;           /* ranks.save */
+    uint64_t prefetch_bytes;   /* ranks.prefetch */
+    uint64_t fetches;          /* ranks.fetches */
+    int64_t poll_min_ns;       /* ranks.poll_min */
+    int64_t poll_max_ns;       /* ranks.poll_max */
+};
+
+/* Reclamation in a simulated run (core/reclaim.h). */
+struct reclaim_config {
+    uint64_t count;          /* reclaim.count; 0: none */
+    int64_t period_ns;       /* reclaim.period */
+    uint64_t behind;         /* reclaim.behind, versions */
+    int64_t grace_ns;        /* reclaim.grace */
+    int64_t marker_grace_ns; /* reclaim.marker_grace */
+    uint64_t full_every;     /* reclaim.full_every, rounds */
+    uint64_t deletes;        /* reclaim.deletes */
 };
 
 struct policy_config {
@@ -175,6 +203,8 @@ struct config {
     struct tgb_mesh mesh; /* tgb.mesh: how TGBs are sliced */
     uint64_t zstd_level;  /* tgb.zstd: of slices of given files; 0: none */
     struct policy_config policy;
+    struct ranks_config ranks;
+    struct reclaim_config reclaim;
     struct store_config store;
     struct price_config price;
     struct live_config live;

@@ -1,19 +1,12 @@
 /* options_table.c - the rows: one per config key, and those that are generated from core's
  * policies. Bounds are in the unit's own scale: nanoseconds, bytes, bytes per second. */
 #include <pthread.h>
-#include <stddef.h>
 #include <string.h>
 
-#include "experiments/config/options.h"
+#include "experiments/config/options_rows.h"
 #include "sim/latency.h"
 #include "sim/station.h"
 
-#define FIELD(path) offsetof(struct config, path)
-#define SECONDS(count) ((count)*1e9)
-#define HOUR SECONDS(3600.0)
-#define KIB 1024.0
-#define MIB (1024.0 * KIB)
-#define GIB (1024.0 * MIB)
 #define RATE_MAX 1e15
 #define POLICY_NAME_DEFAULT "dac"
 #define ON_OFF "off|on" /* in the order of enum toggle */
@@ -434,6 +427,9 @@ static void build(void)
             for (size_t k = 0; (kind = policy_kind_at(k)) != NULL; k++)
                 for (size_t p = 0; p < policy_parameter_count(kind); p++)
                     add_policy_parameter(kind, k, p);
+            struct option_rows ranks = option_rows_of_ranks();
+            for (size_t k = 0; k < ranks.count; k++)
+                *add_row() = ranks.rows[k];
         }
         *add_row() = fixed_rows[i];
     }

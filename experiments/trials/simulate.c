@@ -6,6 +6,7 @@
 #include "build_info.h"
 #include "experiments/trials/arm_record.h"
 #include "experiments/trials/latency_config.h"
+#include "experiments/trials/plane_recorder.h"
 #include "experiments/trials/producer_config.h"
 #include "experiments/trials/recorder_config.h"
 #include "experiments/trials/runner.h"
@@ -18,6 +19,34 @@ static void station_of(const struct station_config *config, struct station_optio
             .base_ns = config->work_ns[verb],
             .byte_ns = config->work_rate[verb] > 0 ? 1e9 / config->work_rate[verb] : 0,
         };
+}
+
+#define FETCH_RETRIES 8
+
+static void ranks_of(const struct config *config, struct rank_actors_options *ranks)
+{
+    const struct ranks_config *from = &config->ranks;
+    const struct commit_config *commit = &config->commit;
+    *ranks = (struct rank_actors_options){
+        .count = (uint32_t)from->count,
+        .start_ns = from->start_ns,
+        .step_ns = from->step_ns,
+        .step_jitter = from->jitter,
+        .checkpoint_steps = from->checkpoint_every,
+        .save_ns = from->save_ns,
+        .consumer = {.membership = {.retry_ns = commit->retry_ns,
+                                    .retry_max_ns = commit->retry_max_ns},
+                     .slices = tgb_mesh_slices(config->mesh),
+                     .prefetch_bytes = from->prefetch_bytes,
+                     .fetches_max = (uint32_t)from->fetches,
+                     .fetch_retries = FETCH_RETRIES,
+                     .lookahead = (uint32_t)from->fetches,
+                     .poll_min_ns = from->poll_min_ns,
+                     .poll_max_ns = from->poll_max_ns,
+                     .retry_ns = commit->retry_ns,
+                     .retry_max_ns = commit->retry_max_ns,
+                     .checkpoints_kept = (uint32_t)from->checkpoints_kept},
+    };
 }
 
 void simulate_options_of(const struct config *config, uint64_t seed,
@@ -42,57 +71,106 @@ void simulate_options_of(const struct config *config, uint64_t seed,
         latency_options_of(&config->store.latency[verb], &options->store.latency[verb]);
     station_of(&config->store.station, &options->store.station);
     producer_options_of(config, 0, seed, &options->producer);
+    ranks_of(config, &options->ranks);
 }
+
+/* ---- a run and those who watch it ---- */
+
+struct watchers {
+    struct recorder *recorder;
+    struct plane_recorder *plane; /* NULL: neither ranks nor reclaimers */
+};
 
 static void take_loop(void *context, struct loop *loop)
 {
-    recorder_set_loop(context, loop);
+    recorder_set_loop(((struct watchers *)context)->recorder, loop);
 }
 
 static void note_invisible(void *context, const struct producer *producer)
 {
+    struct recorder *recorder = ((struct watchers *)context)->recorder;
     for (uint32_t i = 0; i < producer->queue.count; i++) {
         const struct batch *batch = batch_queue_at(&producer->queue, i);
-        recorder_note_invisible(context, producer->options.commit.producer, batch->made_ns,
+        recorder_note_invisible(recorder, producer->options.commit.producer, batch->made_ns,
                                 batch->bytes);
     }
+}
+
+static void note_sample(void *context, const struct simulation_sample *sample)
+{
+    plane_recorder_sample(((struct watchers *)context)->plane, sample);
+}
+
+static void note_rank(void *context, const struct consumer *consumer)
+{
+    plane_recorder_rank_end(((struct watchers *)context)->plane, consumer);
+}
+
+static bool has_plane(const struct config *config)
+{
+    return config->ranks.count > 0 || config->reclaim.count > 0;
+}
+
+static int watch(struct watchers *watchers, struct simulation_options *options,
+                 struct run_results *results, char *error)
+{
+    struct recorder *recorder = watchers->recorder;
+    struct simulation_result result;
+    struct producer_observer observer = recorder_observer(recorder);
+    struct rank_observer ranks;
+    options->observer = &observer;
+    options->at_start = take_loop;
+    options->at_end = note_invisible;
+    options->context = watchers;
+    if (watchers->plane != NULL) {
+        ranks = plane_recorder_ranks(watchers->plane);
+        options->rank_observer = &ranks;
+        options->sampled = note_sample;
+        options->at_end_of_rank = note_rank;
+    }
+    simulation_run(options, &result);
+    if (recorder_failed_producers(recorder) > 0) {
+        snprintf(error, RUNNER_ERROR_MAX, "%u producers ended early: %s",
+                 recorder_failed_producers(recorder), recorder_failure(recorder));
+        return 1;
+    }
+    if (result.ranks_ended > 0) {
+        snprintf(error, RUNNER_ERROR_MAX, "%u ranks ended early: %s", result.ranks_ended,
+                 result.first_rank_end);
+        return 1;
+    }
+    if (result.violations.count > 0) {
+        snprintf(error, RUNNER_ERROR_MAX, "%llu violations, the first: %s",
+                 (unsigned long long)result.violations.count, result.violations.first);
+        return 1;
+    }
+    results->digest = result.digest;
+    recorder_results(recorder, results);
+    if (watchers->plane != NULL)
+        plane_recorder_results(watchers->plane, results);
+    run_results_add_metric(results, "events", "events", (double)result.handled);
+    run_results_add_metric(results, "versions", "versions", (double)result.versions);
+    return 0;
 }
 
 int simulate_once(const struct config *config, uint64_t seed, struct run_results *results,
                   char *error)
 {
-    struct recorder *recorder = recorder_of(config, 0);
-    struct producer_observer observer = recorder_observer(recorder);
     struct simulation_options options;
-    struct simulation_result result;
     simulate_options_of(config, seed, &options);
+    options.sample_ns = config->run.bin_ns;
     const char *wrong = simulation_options_check(&options);
     if (wrong != NULL) {
         snprintf(error, RUNNER_ERROR_MAX, "the simulator cannot run this config: %s", wrong);
-        recorder_close(recorder);
         return 1;
     }
-    options.observer = &observer;
-    options.at_start = take_loop;
-    options.at_end = note_invisible;
-    options.context = recorder;
-    simulation_run(&options, &result);
-    int status = 0;
-    if (recorder_failed_producers(recorder) > 0) {
-        snprintf(error, RUNNER_ERROR_MAX, "%u producers ended early: %s",
-                 recorder_failed_producers(recorder), recorder_failure(recorder));
-        status = 1;
-    } else if (result.violations.count > 0) {
-        snprintf(error, RUNNER_ERROR_MAX, "%llu violations, the first: %s",
-                 (unsigned long long)result.violations.count, result.violations.first);
-        status = 1;
-    } else {
-        results->digest = result.digest;
-        recorder_results(recorder, results);
-        run_results_add_metric(results, "events", "events", (double)result.handled);
-        run_results_add_metric(results, "versions", "versions", (double)result.versions);
-    }
-    recorder_close(recorder);
+    struct watchers watchers = {
+        .recorder = recorder_of(config, 0),
+        .plane = has_plane(config) ? plane_recorder_open(config) : NULL,
+    };
+    int status = watch(&watchers, &options, results, error);
+    recorder_close(watchers.recorder);
+    plane_recorder_close(watchers.plane);
     return status;
 }
 

@@ -86,6 +86,23 @@ static void a_mesh_must_fit_the_tgbs(void)
                 "to 4 GiB, beside 64 B for itself");
 }
 
+static void ranks_are_as_many_as_slices(void)
+{
+    static struct config config;
+    struct diagnostic diagnostic = {{0}};
+    const struct origin origin = {.kind = ORIGIN_SET};
+    config_default(&config);
+    CU_ASSERT_FATAL(option_set(&config, option_find("ranks.count"), "8", &origin, &diagnostic));
+    CU_ASSERT(config_check(&config, &diagnostic));
+    CU_ASSERT_FATAL(option_set(&config, option_find("tgb.mesh"), "4x2", &origin, &diagnostic));
+    CU_ASSERT(config_check(&config, &diagnostic));
+    CU_ASSERT_FATAL(option_set(&config, option_find("tgb.mesh"), "4x4", &origin, &diagnostic));
+    CU_ASSERT(!config_check(&config, &diagnostic));
+    expect_text("ranks.count", diagnostic.text,
+                "--set: ranks.count (8) is not the number of slices of tgb.mesh (4x4, 16 slices); "
+                "without a mesh every rank reads whole TGBs");
+}
+
 static void origins_print_as_text(void)
 {
     static const struct {
@@ -112,6 +129,7 @@ const struct harness_test config_tests[] = {
     HARNESS_TEST(store_defaults_are_the_s3_standard_profile),
     HARNESS_TEST(keys_that_contradict_are_named),
     HARNESS_TEST(a_mesh_must_fit_the_tgbs),
+    HARNESS_TEST(ranks_are_as_many_as_slices),
     HARNESS_TEST(origins_print_as_text),
     {0},
 };

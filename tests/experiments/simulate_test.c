@@ -44,7 +44,66 @@ static void requests_count_when_they_are_answered(void)
     run_results_deinit(&results);
 }
 
+/* What ranks of a small job read: with a mesh each its slices, without one whole TGBs. */
+static void small_job(struct config *config)
+{
+    config_default(config);
+    set(config, "workload.producers", "2");
+    set(config, "workload.tgb", "4MiB");
+    set(config, "workload.rate", "2MiB/s");
+    set(config, "run.duration", "10min");
+    set(config, "run.warmup", "1min");
+    set(config, "ranks.count", "4");
+    set(config, "ranks.step", "500ms");
+    set(config, "ranks.checkpoint_every", "20");
+    set(config, "policy.name", "fixed");
+}
+
+static void ranks_read_their_slices(void)
+{
+    static struct config config;
+    struct run_results results = {0};
+    char error[RUNNER_ERROR_MAX] = "";
+    small_job(&config);
+    set(&config, "tgb.mesh", "2x2");
+    CU_ASSERT_EQUAL_FATAL(simulate_once(&config, 1, &results, error), 0);
+    double given = metric(&results, "ranks_given");
+    /* Close to one step a second and rank, after the warm-up. */
+    CU_ASSERT(given > 4 * 500 && given <= 4 * 541);
+    /* A slice is a slot without its header. */
+    double slot = (double)(((4 << 20) - TGB_INDEX_HEADER_BYTES) / 4 - TGB_SLICE_HEADER_BYTES);
+    CU_ASSERT_EQUAL(metric(&results, "ranks_needed_bytes"),
+                    given * (slot - TGB_SLICE_HEADER_BYTES));
+    CU_ASSERT(metric(&results, "read_amplification") > 1.00003);
+    CU_ASSERT(metric(&results, "read_amplification") < 1.005);
+    CU_ASSERT(metric(&results, "ranks_slice_requests") >= given);
+    CU_ASSERT(metric(&results, "requests_per_step") > 1);
+    CU_ASSERT(metric(&results, "checkpoints") >= 4 * 24);
+    CU_ASSERT_EQUAL(metric(&results, "floor_step"), 0);
+    CU_ASSERT_EQUAL(metric(&results, "live_steps"), metric(&results, "committed_steps"));
+    const struct result_series *series = run_results_series(&results, "rank_3_steps");
+    CU_ASSERT_FATAL(series != NULL && series->point_count == 2);
+    CU_ASSERT(series->points[1].value > series->points[0].value + 250);
+    run_results_deinit(&results);
+}
+
+static void ranks_without_a_mesh_read_whole_tgbs(void)
+{
+    static struct config config;
+    struct run_results results = {0};
+    char error[RUNNER_ERROR_MAX] = "";
+    small_job(&config);
+    CU_ASSERT_EQUAL_FATAL(simulate_once(&config, 1, &results, error), 0);
+    CU_ASSERT_EQUAL(metric(&results, "ranks_needed_bytes"),
+                    metric(&results, "ranks_given") * (1 << 20));
+    CU_ASSERT(metric(&results, "read_amplification") >= 4);
+    CU_ASSERT(metric(&results, "read_amplification") < 4.02);
+    run_results_deinit(&results);
+}
+
 const struct harness_test simulate_tests[] = {
+    HARNESS_TEST(ranks_read_their_slices),
+    HARNESS_TEST(ranks_without_a_mesh_read_whole_tgbs),
     HARNESS_TEST(requests_count_when_they_are_answered),
     {0},
 };

@@ -1,0 +1,269 @@
+/* plane_recorder.c - see plane_recorder.h. Ours. */
+#include "experiments/trials/plane_recorder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/trials/histogram.h"
+
+struct plane_point {
+    struct simulation_sample sample;
+    uint64_t given; /* up to then, to all ranks together */
+    uint64_t ranks[PLANE_RANKS_SHOWN_MAX];
+};
+
+struct plane_recorder {
+    const struct config *config;
+    int64_t warmup_ns;
+    int64_t now_ns; /* of the latest answer or sample */
+
+    /* After the warm-up. */
+    uint64_t given;
+    double needed_bytes;
+    uint64_t requests[CONSUMER_REQUEST_COUNT];
+    uint64_t bytes[CONSUMER_REQUEST_COUNT];
+    uint64_t ahead_bytes; /* of slices fetched and not given when the run ended */
+    uint64_t checkpoints;
+    struct histogram slices; /* times of requests */
+
+    uint64_t given_ever;
+    uint64_t places[PLANE_RANKS_SHOWN_MAX];
+    size_t point_count;
+    size_t point_capacity;
+    struct plane_point *points;
+};
+
+struct plane_recorder *plane_recorder_open(const struct config *config)
+{
+    struct plane_recorder *recorder = calloc(1, sizeof(*recorder));
+    assert(recorder != NULL);
+    recorder->config = config;
+    recorder->warmup_ns = config->run.warmup_ns;
+    return recorder;
+}
+
+void plane_recorder_close(struct plane_recorder *recorder)
+{
+    if (recorder == NULL)
+        return;
+    histogram_deinit(&recorder->slices);
+    free(recorder->points);
+    free(recorder);
+}
+
+/* ---- what ranks report ---- */
+
+static void on_given(void *context, uint32_t rank, const struct consumer_delivery *delivery)
+{
+    struct plane_recorder *recorder = context;
+    const struct config *config = recorder->config;
+    recorder->given_ever++;
+    if (rank < PLANE_RANKS_SHOWN_MAX)
+        recorder->places[rank] = delivery->step;
+    if (delivery->ready_ns < recorder->warmup_ns)
+        return;
+    recorder->given++;
+    double bytes = (double)delivery->slice.bytes;
+    if (tgb_mesh_slices(config->mesh) == 0)
+        bytes /= (double)config->ranks.count;
+    recorder->needed_bytes += bytes;
+}
+
+static void on_checkpointed(void *context, uint32_t rank, uint64_t step)
+{
+    struct plane_recorder *recorder = context;
+    (void)rank;
+    (void)step;
+    recorder->checkpoints += recorder->now_ns >= recorder->warmup_ns;
+}
+
+static void on_request(void *context, uint32_t rank, const struct consumer_answer *answer)
+{
+    struct plane_recorder *recorder = context;
+    (void)rank;
+    recorder->now_ns = answer->answered_ns;
+    if (answer->answered_ns < recorder->warmup_ns)
+        return;
+    recorder->requests[answer->request]++;
+    recorder->bytes[answer->request] += answer->bytes;
+    if (answer->request == CONSUMER_REQUEST_SLICE)
+        histogram_add(&recorder->slices, answer->answered_ns - answer->sent_ns);
+}
+
+/* Said by the result of the run. */
+static void on_ended(void *context, uint32_t rank, enum consumer_end end, const char *text)
+{
+    (void)context;
+    (void)rank;
+    (void)end;
+    (void)text;
+}
+
+struct rank_observer plane_recorder_ranks(struct plane_recorder *recorder)
+{
+    return (struct rank_observer){
+        .context = recorder,
+        .given = on_given,
+        .checkpointed = on_checkpointed,
+        .request = on_request,
+        .ended = on_ended,
+    };
+}
+
+void plane_recorder_rank_end(struct plane_recorder *recorder, const struct consumer *consumer)
+{
+    for (uint32_t i = 0; i < consumer->options.fetches_max; i++) {
+        const struct fetch *fetch = &consumer->fetches[i];
+        bool offered = consumer->offered && fetch->delivery.step == consumer->cursor;
+        if (fetch->state == FETCH_ARRIVED && !offered)
+            recorder->ahead_bytes += fetch->wire_bytes;
+    }
+}
+
+/* ---- samples ---- */
+
+void plane_recorder_sample(struct plane_recorder *recorder, const struct simulation_sample *sample)
+{
+    recorder->now_ns = sample->now_ns;
+    if (recorder->point_count == recorder->point_capacity) {
+        recorder->point_capacity = recorder->point_capacity > 0 ? 2 * recorder->point_capacity : 64;
+        recorder->points =
+            realloc(recorder->points, recorder->point_capacity * sizeof(*recorder->points));
+        assert(recorder->points != NULL);
+    }
+    struct plane_point *point = &recorder->points[recorder->point_count++];
+    point->sample = *sample;
+    point->given = recorder->given_ever;
+    memcpy(point->ranks, recorder->places, sizeof(point->ranks));
+}
+
+/* ---- results ---- */
+
+static double seconds(int64_t ns)
+{
+    return (double)ns / (double)NS_PER_S;
+}
+
+static void add_ranks(const struct plane_recorder *recorder, struct run_results *results)
+{
+    static const char *const kinds[] = {"control", "chain", "slice"};
+    static_assert(CONSUMER_REQUEST_CONTROL == 0 && CONSUMER_REQUEST_SLICE == 2,
+                  "names are in the order of enum consumer_request");
+    uint64_t requests = 0;
+    run_results_add_metric(results, "ranks_given", "1", (double)recorder->given);
+    run_results_add_metric(results, "ranks_needed_bytes", "B", recorder->needed_bytes);
+    run_results_add_metric(results, "checkpoints", "1", (double)recorder->checkpoints);
+    for (size_t kind = 0; kind < CONSUMER_REQUEST_COUNT; kind++) {
+        char name[RESULT_NAME_MAX];
+        requests += recorder->requests[kind];
+        snprintf(name, sizeof(name), "ranks_%s_requests", kinds[kind]);
+        run_results_add_metric(results, name, "1", (double)recorder->requests[kind]);
+        snprintf(name, sizeof(name), "ranks_%s_bytes", kinds[kind]);
+        run_results_add_metric(results, name, "B", (double)recorder->bytes[kind]);
+    }
+    if (recorder->given == 0)
+        return;
+    double fetched =
+        (double)recorder->bytes[CONSUMER_REQUEST_SLICE] - (double)recorder->ahead_bytes;
+    run_results_add_metric(results, "read_amplification", "ratio",
+                           fetched / recorder->needed_bytes);
+    run_results_add_metric(results, "chain_amplification", "ratio",
+                           (double)recorder->bytes[CONSUMER_REQUEST_CHAIN] /
+                               recorder->needed_bytes);
+    run_results_add_metric(results, "requests_per_step", "1",
+                           (double)requests / (double)recorder->given);
+    if (recorder->slices.total == 0)
+        return;
+    run_results_add_metric(results, "slice_median_s", "s",
+                           seconds(histogram_quantile_ns(&recorder->slices, 0.5)));
+    run_results_add_metric(results, "slice_p95_s", "s",
+                           seconds(histogram_quantile_ns(&recorder->slices, 0.95)));
+}
+
+static uint64_t unread_steps(const struct simulation_sample *sample)
+{
+    uint64_t given = sample->slowest - 1;
+    return sample->committed > given ? sample->committed - given : 0;
+}
+
+static void add_unread(const struct plane_recorder *recorder, struct run_results *results)
+{
+    uint64_t most = 0;
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < recorder->point_count; i++) {
+        const struct simulation_sample *sample = &recorder->points[i].sample;
+        if (sample->now_ns < recorder->warmup_ns)
+            continue;
+        uint64_t unread = unread_steps(sample);
+        most = unread > most ? unread : most;
+        sum += (double)unread;
+        count++;
+    }
+    run_results_add_metric(results, "unread_steps_mean", "1", sum / (double)count);
+    run_results_add_metric(results, "unread_steps_max", "1", (double)most);
+}
+
+static uint64_t stored(const struct simulation_sample *sample)
+{
+    return sample->tgbs.bytes + sample->manifests.bytes;
+}
+
+static void add_stored(const struct plane_recorder *recorder, struct run_results *results)
+{
+    const struct simulation_sample *last = &recorder->points[recorder->point_count - 1].sample;
+    uint64_t stored_max = 0;
+    uint64_t tgb_max = 0;
+    for (size_t i = 0; i < recorder->point_count; i++) {
+        const struct simulation_sample *sample = &recorder->points[i].sample;
+        stored_max = stored(sample) > stored_max ? stored(sample) : stored_max;
+        tgb_max = sample->tgbs.bytes > tgb_max ? sample->tgbs.bytes : tgb_max;
+    }
+    run_results_add_metric(results, "stored_bytes_max", "B", (double)stored_max);
+    run_results_add_metric(results, "tgb_bytes_max", "B", (double)tgb_max);
+    run_results_add_metric(results, "stored_bytes", "B", (double)stored(last));
+    run_results_add_metric(results, "tgb_bytes", "B", (double)last->tgbs.bytes);
+    run_results_add_metric(results, "manifests_bytes", "B", (double)last->manifests.bytes);
+    run_results_add_metric(results, "committed_steps", "1", (double)last->committed);
+    run_results_add_metric(results, "live_steps", "1", (double)last->live);
+    run_results_add_metric(results, "floor_step", "1", (double)last->floor.step);
+}
+
+static void add_point(const struct plane_recorder *recorder, size_t index,
+                      struct run_results *results)
+{
+    const struct plane_point *taken = &recorder->points[index];
+    const struct simulation_sample *sample = &taken->sample;
+    struct result_point point = {.t_s = seconds(sample->now_ns)};
+#define ADD(name, unit, number)                                                                    \
+    (point.value = (double)(number), run_results_add_point(results, name, unit, point))
+    ADD("stored_bytes", "B", stored(sample));
+    ADD("tgb_bytes", "B", sample->tgbs.bytes);
+    ADD("committed_steps", "1", sample->committed);
+    ADD("live_steps", "1", sample->live);
+    ADD("floor_step", "1", sample->floor.step);
+    uint64_t ranks = recorder->config->ranks.count;
+    if (ranks == 0)
+        return;
+    ADD("given_steps", "1", sample->slowest - 1);
+    ADD("given", "1", taken->given - (index > 0 ? taken[-1].given : 0));
+    for (uint64_t rank = 0; rank < ranks && ranks <= PLANE_RANKS_SHOWN_MAX; rank++) {
+        char name[RESULT_NAME_MAX];
+        snprintf(name, sizeof(name), "rank_%llu_steps", (unsigned long long)rank);
+        ADD(name, "1", taken->ranks[rank]);
+    }
+#undef ADD
+}
+
+void plane_recorder_results(const struct plane_recorder *recorder, struct run_results *results)
+{
+    assert(recorder->point_count > 0);
+    if (recorder->config->ranks.count > 0) {
+        add_ranks(recorder, results);
+        add_unread(recorder, results);
+    }
+    add_stored(recorder, results);
+    for (size_t i = 0; i < recorder->point_count; i++)
+        add_point(recorder, i, results);
+}
