@@ -33,6 +33,8 @@ extern const struct harness_test live_group_tests[];
 extern const struct harness_test live_s3_tests[];
 extern const struct harness_test given_files_tests[];
 extern const struct harness_test produce_tests[];
+extern const struct harness_test checkpoint_file_tests[];
+extern const struct harness_test order_digest_tests[];
 extern const struct harness_test removal_tests[];
 extern const struct harness_test inspect_tests[];
 extern const struct harness_test probe_tests[];
@@ -72,6 +74,8 @@ static const struct harness_suite suites[] = {
     {"live_s3", live_s3_tests},
     {"given_files", given_files_tests},
     {"produce", produce_tests},
+    {"checkpoint_file", checkpoint_file_tests},
+    {"order_digest", order_digest_tests},
     {"removal", removal_tests},
     {"inspect", inspect_tests},
     {"probe", probe_tests},

@@ -1,0 +1,251 @@
+/* order_digest_test.c - a committed order as text, the digests that follow from it, and logs of
+ * ranks held against it: each kind of wrong line must be found. */
+#include "experiments/consume/order_digest.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/digest_chain.h"
+#include "core/tgb.h"
+#include "core/tgb_payload.h"
+#include "tests/experiments/live_fixture.h"
+#include "tests/harness.h"
+
+#define SLICES 2
+#define TGB_BYTES 4096
+
+static const char order_text[] = "1 3 1 1 4096\n2 4 1 1 4096\n3 3 1 2 4096\n4 3 2 3 4096\n";
+
+struct order_case {
+    char scratch[LIVE_SCRATCH_MAX];
+    char path[LIVE_PATH_MAX];
+    struct order order;
+    char error[ORDER_DIGEST_TEXT_MAX];
+};
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert(file != NULL);
+    fputs(text, file);
+    fclose(file);
+}
+
+static bool case_open(struct order_case *c, const char *text)
+{
+    live_scratch_make(c->scratch);
+    live_path(c->path, c->scratch, "order");
+    write_text(c->path, text);
+    return order_read(c->path, &c->order, c->error);
+}
+
+static void case_close(struct order_case *c)
+{
+    order_deinit(&c->order);
+    live_scratch_remove(c->scratch);
+}
+
+/* ---- the order ---- */
+
+static void orders_that_are_none_are_refused(void)
+{
+    static const struct {
+        const char *text;
+        const char *error;
+    } cases[] = {
+        {"", "holds no step"},
+        {"1 3 1 1 4096", "holds no step"},
+        {"1 3 1 1 4096\n3 3 1 2 4096\n", ":2: step 3 comes after step 1"},
+        {"1 3 1 1 4096\n1 3 1 1 4096\n", ":2: step 1 comes after step 1"},
+        {"1 3 1 1 4096\n2 3 1 3 4096\n", "sequence 3 of producer 3, where 2 would be next: one is"},
+        {"1 3 1 1 4096\n2 3 1 1 4096\n", "where 2 would be next: it is there twice"},
+        {"1 3 1 2 4096\n", "where 1 would be next"},
+        {"1 3 1 1\n", ":1: expected STEP"},
+        {"1 3 1 1 4096 7\n", ":1: expected STEP"},
+        {"1 3 1 1 4096\nx 3 1 2 4096\n", ":2: expected STEP"},
+        {"1 4294967296 1 1 4096\n", ":1: expected STEP"},
+        {"0 3 1 1 4096\n", ":1: expected STEP"},
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
+        struct order_case c;
+        CU_ASSERT_FALSE(case_open(&c, cases[i].text));
+        CU_ASSERT_PTR_NOT_NULL(strstr(c.error, cases[i].error));
+        if (strstr(c.error, cases[i].error) == NULL)
+            printf("\n  expected %s\n  found    %s\n", cases[i].error, c.error);
+        case_close(&c);
+    }
+}
+
+static void order_that_begins_later_is_whole_from_there(void)
+{
+    struct order_case c;
+    CU_ASSERT_TRUE(case_open(&c, "7 3 1 5 4096\n8 3 1 6 4096\n"));
+    CU_ASSERT_EQUAL(c.order.count, 2);
+    CU_ASSERT_PTR_NULL(order_at(&c.order, 6));
+    CU_ASSERT_EQUAL(order_at(&c.order, 8)->sequence, 6);
+    CU_ASSERT_PTR_NULL(order_at(&c.order, 9));
+    case_close(&c);
+}
+
+static void appending_goes_on_behind_what_a_crash_left(void)
+{
+    struct order_case c;
+    struct order_line last;
+    CU_ASSERT_TRUE(case_open(&c, "1 3 1 1 4096\n2 3 1 2 40"));
+    FILE *stream = order_file_append(c.path, &last, c.error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    CU_ASSERT_EQUAL(last.step, 1);
+    order_file_write(
+        stream,
+        &(struct order_line){.step = 2, .producer = 3, .epoch = 1, .sequence = 2, .tgb_bytes = 9});
+    fclose(stream);
+    char *text = live_read(c.path);
+    CU_ASSERT_STRING_EQUAL(text, "1 3 1 1 4096\n2 3 1 2 9\n");
+    free(text);
+    case_close(&c);
+}
+
+/* ---- digests ---- */
+
+/* By hand, from the bytes themselves. */
+static uint64_t digest_by_hand(uint32_t rank)
+{
+    static const struct {
+        uint32_t producer;
+        uint64_t sequence;
+    } steps[] = {{3, 1}, {4, 1}, {3, 2}, {3, 3}};
+    struct tgb_layout layout;
+    uint8_t slice[TGB_BYTES];
+    uint64_t digest = 0;
+    enum tgb_error error = tgb_layout_make(TGB_BYTES, SLICES, &layout);
+    assert(error == TGB_OK);
+    uint64_t raw = tgb_layout_capacity(&layout);
+    for (uint64_t i = 0; i < HARNESS_COUNT(steps); i++) {
+        tgb_payload_fill(steps[i].producer, steps[i].sequence, rank * raw, raw, slice);
+        digest = digest_chain_next(digest, i + 1, digest_chain_slice(slice, raw));
+    }
+    return digest;
+}
+
+static void digests_follow_from_the_order(void)
+{
+    struct order_case c;
+    CU_ASSERT_TRUE(case_open(&c, order_text));
+    for (uint32_t rank = 0; rank < SLICES; rank++) {
+        struct order_digest digest = {.slices = SLICES, .rank = rank, .first = 1};
+        CU_ASSERT_TRUE(order_digest_make(&c.order, &digest, c.error));
+        CU_ASSERT_EQUAL(digest.next, 5);
+        CU_ASSERT_EQUAL(order_digest_before(&digest, 1), 0);
+        CU_ASSERT_EQUAL(order_digest_before(&digest, 5), digest_by_hand(rank));
+        order_digest_deinit(&digest);
+    }
+    struct order_digest beyond = {.slices = SLICES, .first = 2, .next = 6};
+    CU_ASSERT_FALSE(order_digest_make(&c.order, &beyond, c.error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(c.error, "the order has 1 to 4"));
+    struct order_digest small = {.slices = 4096, .first = 1};
+    CU_ASSERT_FALSE(order_digest_make(&c.order, &small, c.error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(c.error, "too few for 4096 slices"));
+    order_digest_deinit(&small);
+    case_close(&c);
+}
+
+/* ---- logs ---- */
+
+/* A line of the log for a step of the order, as it must be, of a digest that began at `first`. */
+static void add_step(char *text, size_t capacity, const struct order *order, uint64_t first,
+                     uint64_t step)
+{
+    struct order_digest digest = {.slices = SLICES, .rank = 1, .first = first};
+    char error[ORDER_DIGEST_TEXT_MAX];
+    const struct order_line *line = order_at(order, step);
+    bool made = order_digest_make(order, &digest, error);
+    assert(made);
+    size_t used = strlen(text);
+    snprintf(text + used, capacity - used, "%" PRIu64 " %u %u %" PRIu64 " 1 %016" PRIx64 "\n", step,
+             line->producer, line->epoch, line->sequence, order_digest_before(&digest, step + 1));
+    order_digest_deinit(&digest);
+}
+
+static void add_start(char *text, size_t capacity, const struct order *order, uint64_t first,
+                      uint64_t step)
+{
+    struct order_digest digest = {.slices = SLICES, .rank = 1, .first = first};
+    char error[ORDER_DIGEST_TEXT_MAX];
+    bool made = order_digest_make(order, &digest, error);
+    assert(made);
+    size_t used = strlen(text);
+    snprintf(text + used, capacity - used, "start %" PRIu64 " 9 %016" PRIx64 "\n", step,
+             order_digest_before(&digest, step));
+    order_digest_deinit(&digest);
+}
+
+/* "s2" starts at step 2, "3" is given step 3; `broken` is appended as it is. NULL: it is right. */
+static void expect_log(const char *words, const char *broken, const char *expected,
+                       struct order_lives *lives)
+{
+    struct order_case c;
+    char text[4096] = "";
+    char path[LIVE_PATH_MAX];
+    bool opened = case_open(&c, order_text);
+    assert(opened);
+    uint64_t first = (uint64_t)(words[1] - '0');
+    for (; *words != '\0'; words++)
+        if (*words == 's')
+            add_start(text, sizeof(text), &c.order, first, (uint64_t)(*++words - '0'));
+        else
+            add_step(text, sizeof(text), &c.order, first, (uint64_t)(*words - '0'));
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof(text) - used, "%s", broken);
+    live_path(path, c.scratch, "rank-1.log");
+    write_text(path, text);
+    bool right = order_check_log(&c.order, SLICES, 1, c.scratch, lives, c.error);
+    CU_ASSERT_EQUAL(right, expected == NULL);
+    if (expected != NULL && strstr(c.error, expected) == NULL) {
+        printf("\n  expected %s\n  found    %s\n", expected, right ? "nothing" : c.error);
+        CU_FAIL("another error");
+    }
+    case_close(&c);
+}
+
+static void lives_join_where_they_went_on(void)
+{
+    struct order_lives lives;
+    expect_log("s1123s2234s44", "", NULL, &lives);
+    CU_ASSERT_EQUAL(lives.lives, 3);
+    CU_ASSERT_EQUAL(lives.given, 7);
+    CU_ASSERT_EQUAL(lives.first, 1);
+    CU_ASSERT_EQUAL(lives.next, 5);
+    CU_ASSERT_EQUAL(lives.digest, digest_by_hand(1));
+    expect_log("s334", "", NULL, &lives);
+    CU_ASSERT_EQUAL(lives.first, 3);
+    expect_log("s1", "", NULL, &lives);
+    CU_ASSERT_EQUAL(lives.next, 1);
+}
+
+static void wrong_lines_are_found(void)
+{
+    struct order_lives lives;
+    expect_log("s113", "", "rank-1.log:3: step 3 was given, where 2 was next", &lives);
+    expect_log("s111", "", "step 1 was given, where 2 was next", &lives);
+    expect_log("s11s3", "", "a life starts at step 3, and those before it were at 1 to 2", &lives);
+    expect_log("s22", "start 1 9 0000000000000000\n", "a life starts at step 1", &lives);
+    expect_log("s11234", "5 3 2 4 1 0000000000000000\n", "step 5 was given, but 4 is the order's",
+               &lives);
+    expect_log("s11", "2 4 1 1 1 0000000000000000\n", "step 2: given was sequence 1", &lives);
+    expect_log("s11", "2 3 1 2 1 0000000000000000\n", "sequence 2 of producer 3 (epoch 1)", &lives);
+    expect_log("s11", "start 2 9 0000000000000000\n", "with digest 0000000000000000, but", &lives);
+    expect_log("s11", "2 4 1 1 1 000000000000000\n", "it is no line of a log", &lives);
+    expect_log("s11", "2 4 1 1 1", "it is no line of a log", &lives);
+}
+
+const struct harness_test order_digest_tests[] = {
+    HARNESS_TEST(orders_that_are_none_are_refused),
+    HARNESS_TEST(order_that_begins_later_is_whole_from_there),
+    HARNESS_TEST(appending_goes_on_behind_what_a_crash_left),
+    HARNESS_TEST(digests_follow_from_the_order),
+    HARNESS_TEST(lives_join_where_they_went_on),
+    HARNESS_TEST(wrong_lines_are_found),
+    {0},
+};
