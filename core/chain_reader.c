@@ -128,14 +128,9 @@ static struct chain_effect on_found(struct chain_reader *reader)
         return search_again(reader);
     if (reader->newest == 0)
         return effect_end(reader, CHAIN_EMPTY);
-    uint64_t target = 1;
-    if (reader->newest > reader->options.behind)
-        target = reader->newest - reader->options.behind;
-    if (target < reader->floor.version)
-        target = reader->floor.version;
-    if (target <= known)
+    if (reader->newest == known)
         return effect_end(reader, CHAIN_UNCHANGED);
-    return send_read(reader, target);
+    return send_read(reader, reader->newest);
 }
 
 static struct chain_effect on_page(struct chain_reader *reader)

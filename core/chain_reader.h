@@ -19,7 +19,6 @@
 struct chain_reader_options {
     int64_t retry_ns; /* first back-off; doubles, full jitter */
     int64_t retry_max_ns;
-    uint64_t behind; /* reads the version `behind` below the newest, or the lowest living one */
 };
 
 enum chain_effect_kind {

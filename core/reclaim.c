@@ -40,8 +40,7 @@ struct reclaim *reclaim_open(const struct reclaim_options *options)
     assert(reclaim != NULL);
     reclaim->options = *options;
     struct chain_reader_options chain = {.retry_ns = options->retry_ns,
-                                         .retry_max_ns = options->retry_max_ns,
-                                         .behind = options->behind};
+                                         .retry_max_ns = options->retry_max_ns};
     chain_reader_init(&reclaim->chain, &chain, random_stream_make(options->random.key, 1));
     store_op_init(&reclaim->control);
     live_set_init(&reclaim->live);
@@ -189,9 +188,8 @@ static void take_floor(struct reclaim *reclaim)
 static void report_chain(struct reclaim *reclaim)
 {
     struct reclaim_report *report = &reclaim->report;
-    report->version = reclaim->chain.known->version;
     report->next_step = reclaim->chain.known->next_step;
-    report->newest = reclaim->chain.newest;
+    report->newest = reclaim->chain.known->version;
     report->floor = reclaim->floor;
 }
 
@@ -201,14 +199,23 @@ static void sweep(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effect
     reclaim_sweep_begin(reclaim, now_ns, effects);
 }
 
-/* V is validated after everything else that the floor says. */
+/* The lowest version that stays. It lives: the newest was built on it, version by version. */
+static uint64_t kept_version(const struct reclaim *reclaim)
+{
+    uint64_t newest = reclaim->chain.known->version;
+    uint64_t behind = reclaim->options.behind;
+    uint64_t version = newest > behind ? newest - behind : 1;
+    return version > reclaim->floor.version ? version : reclaim->floor.version;
+}
+
+/* N is validated after everything else that the floor says. */
 static void raise_floor(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
 {
-    struct floor floor = {.version = reclaim->chain.known->version, .step = reclaim->floor.step};
+    struct floor floor = {.version = kept_version(reclaim), .step = reclaim->floor.step};
     if (reclaim->needed > floor.step)
         floor.step = reclaim->needed;
     reclaim->needed = floor.step;
-    assert(floor.version >= reclaim->floor.version);
+    assert(floor.version <= reclaim->chain.known->version);
     if (reclaim->options.mode == RECLAIM_DRY_RUN ||
         (floor.version == reclaim->chain.floor.version &&
          floor.step == reclaim->chain.floor.step)) {

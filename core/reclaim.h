@@ -4,9 +4,9 @@
  *
  * Method: ours (docs/data_plane.md, "reclaimer"), for the paper's watermarks: F = the minimum of
  * the consumers' watermarks; write intent F; list the watermarks again; S = min(F, those); read and
- * validate a version V a few behind the newest; write floor (V, S); then delete the versions below
- * V that a listing shows, and TGBs by one rule: listed, at or below their producer's (epoch,
- * sequence) in V, and not named there at a step at or above S. Without a consumer, or while one's
+ * validate the newest version N; write floor (V, S), V a few below N; then delete the versions
+ * below V that a listing shows, and TGBs by one rule: listed, at or below their producer's (epoch,
+ * sequence) in N, and not named there at a step at or above S. Without a consumer, or while one's
  * watermark is unknown, nothing is given up; what was given up before is still deleted.
  *
  * In the manner of producer.h: an event and the time go in, a bounded list of effects comes out
@@ -36,7 +36,7 @@ struct reclaim_options {
     int64_t retry_max_ns;
     enum reclaim_mode mode;
     uint32_t ranks;  /* declared consumers 0..ranks-1: one without a watermark blocks; 0: any */
-    uint64_t behind; /* V = newest - behind */
+    uint64_t behind; /* V = N - behind: for readers that are about to read one */
     /* A TGB whose bucket ended later than this ago is left for later. Not needed for safety, so
      * that a clock that jumps does no harm. */
     int64_t grace_ns;
@@ -79,9 +79,8 @@ struct reclaim_undecided {
 /* What a round found and did. Of a dry run, what it would have deleted. */
 struct reclaim_report {
     enum reclaim_end end;
-    uint64_t version; /* V; 0: none */
-    uint64_t newest;
-    uint64_t next_step; /* of V */
+    uint64_t newest;    /* N; 0: none */
+    uint64_t next_step; /* of N */
     struct floor floor; /* in force: written, or as found; a dry run: as it would be written */
     uint64_t watermark; /* F; 0: none */
     uint32_t holder;    /* the consumer whose watermark is F */
@@ -156,7 +155,7 @@ enum reclaim_phase {
     RECLAIM_LISTING,        /* watermarks: F */
     RECLAIM_INTENDING,      /* PUT intent F */
     RECLAIM_LISTING_AGAIN,  /* watermarks: S */
-    RECLAIM_READING_AGAIN,  /* the chain: V */
+    RECLAIM_READING_AGAIN,  /* the chain: N */
     RECLAIM_RAISING,        /* PUT floor (V, S) */
     RECLAIM_SWEEPING_CHAIN, /* versions below V */
     RECLAIM_SWEEPING_TGBS,

@@ -81,7 +81,7 @@ static bool is_young(const struct reclaim *reclaim, int64_t now_ns, const struct
     return now_ns < grace_ns || name->bucket >= (uint64_t)((now_ns - grace_ns) / TGB_BUCKET_NS);
 }
 
-/* At or below its producer's state: it is in V's history, or will never be in any. */
+/* At or below its producer's state: it is in N's history, or will never be in any. */
 static bool is_decided(const struct producer_state *state, const struct tgb_name *name)
 {
     if (state == NULL || name->epoch > state->epoch)

@@ -112,7 +112,7 @@ static void print_rest(const struct reclaim_report *report, FILE *stream)
 {
     if (report->undecided > 0)
         fprintf(stream, "Not committed as of version %" PRIu64 ": %" PRIu64 " TGB%s (%.1f MB).\n",
-                report->version, report->undecided, plural(report->undecided),
+                report->newest, report->undecided, plural(report->undecided),
                 (double)report->undecided_bytes / 1e6);
     if (report->young > 0)
         fprintf(stream, "Left for later, younger than --grace: %" PRIu64 " TGB%s.\n", report->young,
@@ -191,7 +191,6 @@ void gc_report_json(const struct reclaim_report *report, const char *error,
         const char *name;
         uint64_t value;
     } counts[] = {
-        {"version", report->version},
         {"newest", report->newest},
         {"next_step", report->next_step},
         {"floor_version", report->floor.version},

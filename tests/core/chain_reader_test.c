@@ -42,14 +42,13 @@ static void on_timer(struct timer *timer, void *context)
     perform(follower, chain_reader_wake(&follower->reader, follower->world->loop.now_ns));
 }
 
-static struct follower *follower_open(uint64_t behind)
+static struct follower *follower_open(void)
 {
     struct follower *follower = calloc(1, sizeof(*follower));
     assert(follower != NULL);
     follower->world = world_open(1);
     follower->store = scripted_store_port(follower->world->store);
-    struct chain_reader_options options = {
-        .retry_ns = NS_PER_MS, .retry_max_ns = NS_PER_S, .behind = behind};
+    struct chain_reader_options options = {.retry_ns = NS_PER_MS, .retry_max_ns = NS_PER_S};
     chain_reader_init(&follower->reader, &options, random_stream_make(1, 2));
     follower->reader.op.done = on_answer;
     follower->reader.op.context = follower;
@@ -87,7 +86,7 @@ static uint64_t requests(const struct follower *follower)
 
 static void read_costs_one_request_or_three(void)
 {
-    struct follower *follower = follower_open(0);
+    struct follower *follower = follower_open();
     CU_ASSERT_EQUAL(follower_read(follower), CHAIN_EMPTY);
     CU_ASSERT_EQUAL(requests(follower), 1);
     follower_grow(follower, 4);
@@ -102,30 +101,11 @@ static void read_costs_one_request_or_three(void)
 
 static void search_goes_on_page_by_page(void)
 {
-    struct follower *follower = follower_open(0);
+    struct follower *follower = follower_open();
     follower_grow(follower, 3 * STORE_LIST_KEYS_MAX);
     CU_ASSERT_EQUAL(follower_read(follower), CHAIN_CHANGED);
     CU_ASSERT_EQUAL(follower->reader.known->version, 3 * STORE_LIST_KEYS_MAX + 1);
     CU_ASSERT_EQUAL(requests(follower), 4 + 2);
-    follower_close(follower);
-}
-
-static void version_behind_the_newest_is_read_as_far_as_it_lives(void)
-{
-    struct follower *follower = follower_open(3);
-    follower_grow(follower, 1);
-    CU_ASSERT_EQUAL(follower_read(follower), CHAIN_CHANGED);
-    CU_ASSERT_EQUAL(follower->reader.known->version, 1);
-    CU_ASSERT_EQUAL(follower->reader.newest, 2);
-    follower_grow(follower, 8);
-    CU_ASSERT_EQUAL(follower_read(follower), CHAIN_CHANGED);
-    CU_ASSERT_EQUAL(follower->reader.known->version, 7);
-    world_floor_to_newest(follower->world->store, follower->world);
-    CU_ASSERT_EQUAL(follower_read(follower), CHAIN_CHANGED);
-    CU_ASSERT_EQUAL(follower->reader.known->version, 10);
-    follower_grow(follower, 3);
-    CU_ASSERT_EQUAL(follower_read(follower), CHAIN_UNCHANGED);
-    CU_ASSERT_EQUAL(follower->reader.newest, 13);
     follower_close(follower);
 }
 
@@ -145,7 +125,7 @@ static void chain_moves_on_and_a_zombie_lands(struct scripted_store *store, void
 
 static void zombie_is_not_believed(void)
 {
-    struct follower *follower = follower_open(0);
+    struct follower *follower = follower_open();
     follower_grow(follower, 1);
     world_script(follower->world, (struct rule){.kind = READ_VERSION,
                                                 .times = 1,
@@ -160,7 +140,7 @@ static void zombie_is_not_believed(void)
 
 static void floor_that_passes_what_was_read_voids_it(void)
 {
-    struct follower *follower = follower_open(0);
+    struct follower *follower = follower_open();
     follower_grow(follower, 1);
     world_script(follower->world,
                  (struct rule){.kind = LIST_FLOOR, .times = 1, .before = world_chain_moves_on});
@@ -182,7 +162,7 @@ static void floor_that_passes_what_was_read_voids_it(void)
 
 static void versions_that_never_stay_are_given_up(void)
 {
-    struct follower *follower = follower_open(0);
+    struct follower *follower = follower_open();
     follower_grow(follower, 1);
     world_script(follower->world,
                  (struct rule){.kind = READ_VERSION, .before = world_chain_moves_on});
@@ -198,7 +178,7 @@ static void unanswered_reads_are_sent_again_and_bounded(void)
     static const enum request_kind kinds[] = {LIST_NEWER, READ_VERSION, LIST_FLOOR};
     for (size_t i = 0; i < HARNESS_COUNT(outcomes); i++) {
         for (size_t j = 0; j < HARNESS_COUNT(kinds); j++) {
-            struct follower *follower = follower_open(0);
+            struct follower *follower = follower_open();
             follower_grow(follower, 1);
             struct rule rule = {.kind = kinds[j], .times = CHAIN_RETRIES_MAX, ANSWER(outcomes[i])};
             world_script(follower->world, rule);
@@ -216,7 +196,7 @@ static void unanswered_reads_are_sent_again_and_bounded(void)
 
 static void refusal_fails_and_says_why(void)
 {
-    struct follower *follower = follower_open(0);
+    struct follower *follower = follower_open();
     world_script(follower->world,
                  (struct rule){.kind = LIST_NEWER, .times = 1, ANSWER(STORE_NOT_FOUND)});
     CU_ASSERT_EQUAL(follower_read(follower), CHAIN_FAILED);
@@ -226,7 +206,7 @@ static void refusal_fails_and_says_why(void)
 
 static void foreign_bytes_and_lost_steps_are_errors(void)
 {
-    struct follower *follower = follower_open(0);
+    struct follower *follower = follower_open();
     scripted_store_watch(follower->world->store, NULL); /* it would not believe this chain */
     uint8_t bytes[] = "no manifest";
     struct body body = {.kind = BODY_BYTES, .bytes = sizeof(bytes), .data = bytes};
@@ -257,7 +237,6 @@ static void foreign_bytes_and_lost_steps_are_errors(void)
 const struct harness_test chain_reader_tests[] = {
     HARNESS_TEST(read_costs_one_request_or_three),
     HARNESS_TEST(search_goes_on_page_by_page),
-    HARNESS_TEST(version_behind_the_newest_is_read_as_far_as_it_lives),
     HARNESS_TEST(zombie_is_not_believed),
     HARNESS_TEST(floor_that_passes_what_was_read_voids_it),
     HARNESS_TEST(versions_that_never_stay_are_given_up),
