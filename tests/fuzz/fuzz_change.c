@@ -7,11 +7,13 @@
 
 #include "core/manifest.h"
 #include "core/name.h"
+#include "core/tgb_object.h"
 #include "core/tgb_payload.h"
 #include "tests/fuzz/fuzz_store.h"
 
 #define PRODUCERS 4
-#define TGB_BYTES_MAX 64
+#define TGB_BYTES_MAX 64 /* of a plain one */
+#define TGB_SLICED_MAX 255
 
 struct field {
     uint16_t offset;
@@ -213,13 +215,28 @@ static void store_version(struct fuzz_store *store, struct manifest *manifest)
     manifest_release(manifest);
 }
 
+/* As the codec of the core does. */
+static void fill_tgb(const struct fuzz_store *store, const struct manifest_entry *entry,
+                     uint8_t *bytes)
+{
+    struct tgb_object object = {.mesh = store->mesh, .name = entry->tgb, .bytes = bytes};
+    uint32_t slices = tgb_mesh_slices(store->mesh);
+    if (slices > 0 && tgb_layout_make(entry->tgb_bytes, slices, &object.layout) == TGB_OK)
+        tgb_object_fill(&object);
+    else
+        tgb_payload_fill(entry->tgb.producer, entry->tgb.sequence, 0, entry->tgb_bytes, bytes);
+}
+
 /* A batch of the producer's, uploaded. */
 static void add_batch(struct fuzz_store *store, struct manifest_change *change,
                       struct manifest_entry *entry)
 {
-    uint8_t payload[TGB_BYTES_MAX];
+    uint8_t payload[TGB_SLICED_MAX];
     char key[STORE_KEY_MAX];
-    uint64_t bytes = fuzz_byte(store->input) % (TGB_BYTES_MAX + 1);
+    bool sliced = tgb_mesh_slices(store->mesh) > 0;
+    uint64_t bytes = fuzz_byte(store->input);
+    if (!sliced)
+        bytes %= TGB_BYTES_MAX + 1;
     struct producer_state *state = &change->state;
     state->last_sequence++;
     state->next_offset += bytes;
@@ -230,7 +247,7 @@ static void add_batch(struct fuzz_store *store, struct manifest_change *change,
                                              .producer = state->producer,
                                              .epoch = state->epoch},
                                      .tgb_bytes = bytes};
-    tgb_payload_fill(state->producer, state->last_sequence, 0, bytes, payload);
+    fill_tgb(store, entry, payload);
     entry->tgb_checksum = XXH3_64bits(payload, bytes);
     name_tgb(key, &entry->tgb);
     fuzz_store_put(store, key, payload, bytes);

@@ -9,6 +9,7 @@
 #include "core/base.h"
 #include "core/loop.h"
 #include "core/store.h"
+#include "core/tgb.h"
 #include "tests/fuzz/input.h"
 
 #define FUZZ_OBJECTS_MAX 256
@@ -34,6 +35,7 @@ struct fuzz_store {
     struct fuzz_input *input; /* borrowed */
     int64_t delay_ns;         /* of an answer, at least */
     struct incarnation mine;  /* of the client: others may claim it */
+    struct tgb_mesh mesh;     /* of the batches that others commit, where they are large enough */
     uint64_t served;
     size_t count;
     struct fuzz_object objects[FUZZ_OBJECTS_MAX]; /* ascending by key */

@@ -1,5 +1,6 @@
 /* live_target.c - what a live run reads: messages of its producers' processes, its marker, and the
  * chain of any run. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -87,6 +88,7 @@ void fuzz_marker(const uint8_t *data, size_t size)
     struct fuzz_input input = {0};
     char error[STORE_ERROR_MAX] = "";
     json_t *marker = NULL;
+    struct tgb_mesh mesh;
     struct fuzz_store *store = fuzz_store_open(live_loop_base(the_loop()), &input);
     struct live_session session = session_open(store);
     fuzz_store_put(store, LIVE_MARKER_KEY, data, size);
@@ -95,6 +97,7 @@ void fuzz_marker(const uint8_t *data, size_t size)
         assert(json_is_integer(json_object_get(marker, "format")));
         assert(json_is_integer(json_object_get(marker, "entry_bytes")));
         assert(json_string_value(json_object_get(marker, "payload")) != NULL);
+        assert(!live_marker_mesh(marker, &mesh) || tgb_mesh_valid(mesh));
         json_decref(marker);
         break;
     case LIVE_MARKER_DAMAGED:
@@ -116,16 +119,24 @@ static void report(const struct inspection *inspection)
 
 void fuzz_inspect(const uint8_t *data, size_t size)
 {
-    static const char marker[] = "{\"format\":1,\"entry_bytes\":64,\"payload\":\"synthetic\"}";
+    static const char *const meshes[] = {"none", "1x1", "2x1", "3x0"};
+    char marker[128];
     struct fuzz_input input = {.data = data, .size = size};
     struct inspection inspection = {0};
     char error[STORE_ERROR_MAX] = "";
     struct fuzz_store *store = fuzz_store_open(live_loop_base(the_loop()), &input);
     struct live_session session = session_open(store);
     uint8_t form = fuzz_byte(&input);
+    uint8_t mesh = fuzz_byte(&input) % 4;
+    int bytes = snprintf(marker, sizeof(marker),
+                         "{\"format\":1,\"entry_bytes\":64,\"payload\":\"synthetic\","
+                         "\"mesh\":\"%s\"}",
+                         meshes[mesh]);
+    if (mesh == 1 || mesh == 2)
+        store->mesh = (struct tgb_mesh){.data = mesh, .context = 1};
     struct inspect_options options = {.deep = form & 0x40};
     if (form & 0x80)
-        fuzz_store_put(store, LIVE_MARKER_KEY, (const uint8_t *)marker, sizeof(marker) - 1);
+        fuzz_store_put(store, LIVE_MARKER_KEY, (const uint8_t *)marker, (uint64_t)bytes);
     for (unsigned i = form % CHANGES_MAX; i > 0; i--)
         fuzz_change(store);
     if (inspect_run(&session, &options, &inspection, error)) {

@@ -226,6 +226,8 @@ static void write_files(void)
                "  \"payload\": \"synthetic\",\n  \"identity\": \"00ff\",\n  \"seed\": 1\n}");
     write_text("marker", "lacking", "{\"format\": 1}");
     write_text("marker", "nested", "[[[[{}]]]]");
+    write_text("marker", "mesh",
+               "{\"format\": 1, \"entry_bytes\": 64, \"payload\": \"files\", \"mesh\": \"8x2\"}");
     write_text("reported", "rows",
                "# comment\nP1\tsuccess\t96.3\t%\tcommit success over five hours\n"
                "P2\tmodel\t-\t-\ttext only\n");
