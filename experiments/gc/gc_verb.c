@@ -14,7 +14,8 @@
 #include "experiments/verbs.h"
 
 #define GRACE_NS (60 * NS_PER_S)
-#define MARKER_GRACES 5 /* old markers stay so many times as long as TGBs */
+/* Old markers stay longer than any listing takes, whatever --grace is: see core/reclaim.h. */
+#define MARKER_GRACE_NS (300 * NS_PER_S)
 #define BEHIND 4
 #define FULL_EVERY 10
 #define DELETES_MAX 32
@@ -162,7 +163,7 @@ static int reclaim(struct gc_call *call)
                     .ranks = call->ranks,
                     .behind = cli->behind > 0 ? cli->behind : BEHIND,
                     .grace_ns = call->grace_ns,
-                    .marker_grace_ns = MARKER_GRACES * call->grace_ns,
+                    .marker_grace_ns = MARKER_GRACE_NS,
                     .full_every = FULL_EVERY,
                     .deletes_max = DELETES_MAX},
         .period_ns = call->period_ns,
@@ -250,8 +251,8 @@ int gc_main(int argc, char **argv)
             "for good holds storage until a human says so, with --retire-consumer; a producer "
             "that\n"
             "is gone leaves batches that it did not commit until --retire-producer, which fences\n"
-            "it. Old floors and intents go after five times --grace, by the process that saw them\n"
-            "for so long (--loop).\n\n"
+            "it. Old floors and intents go five minutes after a process saw higher ones "
+            "(--loop).\n\n"
             "--json prints one object for each round.",
         .flags = CLI_S3 | CLI_SET | CLI_JSON | CLI_DRY_RUN | CLI_LOOP | CLI_GRACE | CLI_BEHIND |
                  CLI_RANKS | CLI_RETIRE_CONSUMER | CLI_RETIRE_PRODUCER,
