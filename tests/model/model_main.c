@@ -9,10 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/model/lifecycle.h"
 #include "tests/model/world.h"
 
 #define COMMIT_WORLD(...)                                                                          \
     &commit_world, &(const struct world_bounds)                                                    \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
+#define LIFECYCLE(...)                                                                             \
+    &lifecycle_world, &(const struct lifecycle_bounds)                                             \
     {                                                                                              \
         __VA_ARGS__                                                                                \
     }
@@ -44,6 +51,12 @@ static const struct named_bounds {
      "1 producer, 2 incarnations, one of which dies, to 5 versions, two creates late, two floors",
      COMMIT_WORLD(.producers = 1, .machines = 2, .versions = 5, .unknowns = 2, .late = 2,
                   .floors = 2, .crashes = 1)},
+    {"life",
+     "1 consumer, 2 processes, one after the other or at once, 2 reclaimers, one write lost or "
+     "late",
+     LIFECYCLE(.steps = 3, .consumers = 1, .joined = 1, .lives = 2, .zombies = 1, .advances = 2,
+               .kept = 2, .reclaimers = 2, .rounds = 2, .faults = FAULTS_ALL, .unknowns = 1,
+               .late = 1)},
 };
 
 #define BOUNDS_COUNT (sizeof(all_bounds) / sizeof(all_bounds[0]))

@@ -2,6 +2,7 @@
 #include "tests/model/search.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -66,7 +67,7 @@ static void *world_at(struct search *search, uint32_t depth)
     return search->worlds[depth];
 }
 
-static void print_path(struct search *search, const char *problem)
+static void print_path(const struct search *search, const char *problem)
 {
     const struct world_kind *kind = search->kind;
     void *world = malloc(kind->world_bytes);
@@ -77,10 +78,32 @@ static void print_path(struct search *search, const char *problem)
         char text[WORLD_TEXT_MAX];
         kind->describe(world, search->path[i], text);
         printf("%4" PRIu32 "  %s\n", i + 1, text);
-        kind->step(world, search->path[i]);
+        if (i + 1 < search->depth) /* the last one may end in an assertion */
+            kind->step(world, search->path[i]);
     }
     kind->close(world);
     free(world);
+    fflush(stdout);
+}
+
+static const struct search *searching;
+
+/* An assertion failed in a machine: how it came to that. */
+static void on_abort(int number)
+{
+    const struct search *search = searching;
+    (void)number;
+    searching = NULL; /* once */
+    if (search != NULL)
+        print_path(search, "an assertion failed");
+}
+
+static void catch_abort(const struct search *search)
+{
+    struct sigaction action = {.sa_handler = on_abort};
+    int failed = sigaction(SIGABRT, &action, NULL);
+    assert(failed == 0);
+    searching = search;
 }
 
 static void count_events(struct search *search, const void *world)
@@ -133,6 +156,7 @@ void search_run(const struct world_kind *kind, const void *bounds, long seconds,
     search->bounds = bounds;
     search->deadline = time(NULL) + seconds;
     search->result = result;
+    catch_abort(search);
     kind->open(world_at(search, 0), bounds);
     result->good = explore(search);
     kind->close(search->worlds[0]);

@@ -1,0 +1,45 @@
+/* lifecycle_hash.c - hashes by content. Ours. */
+#include "tests/model/lifecycle_hash.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
+{
+    return XXH3_64bits_withSeed(bytes, count, hash);
+}
+
+static void add_entry(uint64_t step, const struct manifest_entry *entry, void *context)
+{
+    uint64_t *hash = context;
+    *hash = hash_mix(*hash, step * 1024 + entry->tgb.sequence);
+    *hash = hash_mix(*hash, entry->tgb.producer * UINT64_C(65536) + entry->tgb.epoch * 256u +
+                                entry->tgb.incarnation.bytes[0]);
+}
+
+uint64_t hash_manifest(uint64_t hash, const struct manifest *manifest)
+{
+    if (!manifest)
+        return hash_mix(hash, 0);
+    hash = hash_mix(hash, manifest->version);
+    hash = hash_mix(hash, manifest->author.producer * UINT64_C(256) +
+                              manifest->author.incarnation.bytes[0]);
+    hash = hash_mix(hash, manifest->first_step * 1024 + manifest->next_step);
+    manifest_visit_entries(manifest, manifest->first_step, add_entry, &hash);
+    for (uint32_t i = 0; i < manifest_state_count(manifest); i++) {
+        const struct producer_state *state = manifest_state_at(manifest, i);
+        hash = hash_mix(hash, state->epoch * UINT64_C(65536) + state->incarnation.bytes[0]);
+        hash = hash_mix(hash, state->last_sequence);
+    }
+    return hash;
+}
+
+uint64_t hash_request(uint64_t hash, const struct store_op *op)
+{
+    hash = hash_bytes(hash_mix(hash, op->verb), op->key, strlen(op->key));
+    if (op->verb == STORE_LIST)
+        hash = hash_bytes(hash_mix(hash, op->list_keys_max), op->after, strlen(op->after));
+    if (op->body.kind == BODY_MANIFEST)
+        hash = hash_manifest(hash, op->body.manifest);
+    return hash;
+}
