@@ -25,7 +25,8 @@ struct simulation {
     struct producer_observer observer;
     struct actor *actors;
     struct rank_observer rank_observer;
-    struct rank_actors *ranks; /* NULL: none */
+    struct rank_actors *ranks;         /* NULL: none */
+    struct reclaim_actors *reclaimers; /* NULL: none */
 };
 
 const char *simulation_options_check(const struct simulation_options *options)
@@ -39,6 +40,9 @@ const char *simulation_options_check(const struct simulation_options *options)
     const char *ranks = rank_actors_check(&options->ranks);
     if (ranks != NULL)
         return ranks;
+    const char *reclaimers = reclaim_actors_check(&options->reclaimers);
+    if (reclaimers != NULL)
+        return reclaimers;
     return virtual_store_options_check(&options->store);
 }
 
@@ -154,6 +158,20 @@ static void make_ranks(struct simulation *simulation)
     simulation->ranks = rank_actors_open(&options->ranks, &world);
 }
 
+static void make_reclaimers(struct simulation *simulation)
+{
+    const struct simulation_options *options = simulation->options;
+    if (options->reclaimers.count == 0)
+        return;
+    struct reclaim_world world = {.seed = options->seed,
+                                  .loop = &simulation->loop.loop,
+                                  .store = simulation->store,
+                                  .bytes = (options->reference & REFERENCE_BYTES) != 0,
+                                  .first_actor = options->producers + options->ranks.count,
+                                  .observer = options->reclaim_observer};
+    simulation->reclaimers = reclaim_actors_open(&options->reclaimers, &world);
+}
+
 static void make_actor(struct simulation *simulation, uint32_t number)
 {
     const struct simulation_options *options = simulation->options;
@@ -207,6 +225,8 @@ static void take_apart(struct simulation *simulation)
     }
     if (simulation->ranks != NULL)
         rank_actors_close(simulation->ranks);
+    if (simulation->reclaimers != NULL)
+        reclaim_actors_close(simulation->reclaimers);
     virtual_store_close(simulation->store);
     checkers_deinit(&simulation->checkers);
     virtual_loop_deinit(&simulation->loop);
@@ -275,6 +295,7 @@ void simulation_run(const struct simulation_options *options, struct simulation_
     for (uint32_t i = 0; i < options->producers; i++)
         make_actor(&simulation, i);
     make_ranks(&simulation);
+    make_reclaimers(&simulation);
     if (options->at_start != NULL)
         options->at_start(options->context, &simulation.loop.loop);
     for (uint32_t i = 0; i < options->producers; i++)

@@ -1,4 +1,5 @@
-/* simulation.h - one run in virtual time: producers and ranks on a virtual store, under checkers.
+/* simulation.h - one run in virtual time: producers, ranks and reclaimers on a virtual store,
+ * under checkers.
  *
  * Blocks until the run is over. Runs share nothing, so that several threads may run one each. A run
  * is a function of its options: same options, same digest, on every compiler and optimisation level
@@ -9,6 +10,7 @@
 #include "core/driver.h"
 #include "sim/checkers.h"
 #include "sim/rank_actors.h"
+#include "sim/reclaim_actors.h"
 #include "sim/virtual_store.h"
 
 #define SIMULATION_PRODUCERS_MAX MANIFEST_STATES_MAX
@@ -45,6 +47,8 @@ struct simulation_options {
     /* Their TGBs are sliced as ranks.consumer.slices says. */
     struct rank_actors_options ranks;
     const struct rank_observer *rank_observer; /* borrowed; NULL: none */
+    struct reclaim_actors_options reclaimers;
+    const struct reclaim_actors_observer *reclaim_observer; /* borrowed; NULL: none */
     /* Told each sample_ns, and when the run is over; does not change the run. NULL: not called. */
     void (*sampled)(void *context, const struct simulation_sample *sample);
     int64_t sample_ns;

@@ -27,6 +27,13 @@ struct plane_recorder {
     uint64_t checkpoints;
     struct histogram slices; /* times of requests */
 
+    /* Over the whole run. */
+    uint64_t rounds;
+    uint64_t rounds_failed;
+    uint64_t reclaim_requests;
+    uint64_t reclaim_bytes;
+    struct reclaim_report reclaimed; /* sums of what was deleted */
+
     uint64_t given_ever;
     uint64_t places[PLANE_RANKS_SHOWN_MAX];
     size_t point_count;
@@ -121,6 +128,40 @@ void plane_recorder_rank_end(struct plane_recorder *recorder, const struct consu
     }
 }
 
+/* ---- what reclaimers report ---- */
+
+static void on_reclaim_request(void *context, uint32_t reclaimer, enum store_verb verb,
+                               enum store_outcome outcome, uint64_t bytes)
+{
+    struct plane_recorder *recorder = context;
+    (void)reclaimer;
+    (void)verb;
+    (void)outcome;
+    recorder->reclaim_requests++;
+    recorder->reclaim_bytes += bytes;
+}
+
+static void on_round(void *context, uint32_t reclaimer, const struct reclaim_report *report)
+{
+    struct plane_recorder *recorder = context;
+    (void)reclaimer;
+    recorder->rounds++;
+    recorder->rounds_failed += report->end != RECLAIM_DONE && report->end != RECLAIM_EMPTY;
+    recorder->reclaimed.tgbs += report->tgbs;
+    recorder->reclaimed.tgb_bytes += report->tgb_bytes;
+    recorder->reclaimed.versions += report->versions;
+    recorder->reclaimed.version_bytes += report->version_bytes;
+}
+
+struct reclaim_actors_observer plane_recorder_reclaimers(struct plane_recorder *recorder)
+{
+    return (struct reclaim_actors_observer){
+        .context = recorder,
+        .request = on_reclaim_request,
+        .round = on_round,
+    };
+}
+
 /* ---- samples ---- */
 
 void plane_recorder_sample(struct plane_recorder *recorder, const struct simulation_sample *sample)
@@ -205,6 +246,19 @@ static void add_unread(const struct plane_recorder *recorder, struct run_results
     run_results_add_metric(results, "unread_steps_max", "1", (double)most);
 }
 
+static void add_reclaimers(const struct plane_recorder *recorder, struct run_results *results)
+{
+    const struct reclaim_report *sums = &recorder->reclaimed;
+    run_results_add_metric(results, "reclaim_rounds", "1", (double)recorder->rounds);
+    run_results_add_metric(results, "reclaim_failed", "1", (double)recorder->rounds_failed);
+    run_results_add_metric(results, "reclaim_requests", "1", (double)recorder->reclaim_requests);
+    run_results_add_metric(results, "reclaim_bytes", "B", (double)recorder->reclaim_bytes);
+    run_results_add_metric(results, "reclaimed_tgbs", "1", (double)sums->tgbs);
+    run_results_add_metric(results, "reclaimed_tgb_bytes", "B", (double)sums->tgb_bytes);
+    run_results_add_metric(results, "reclaimed_versions", "1", (double)sums->versions);
+    run_results_add_metric(results, "reclaimed_version_bytes", "B", (double)sums->version_bytes);
+}
+
 static uint64_t stored(const struct simulation_sample *sample)
 {
     return sample->tgbs.bytes + sample->manifests.bytes;
@@ -263,6 +317,8 @@ void plane_recorder_results(const struct plane_recorder *recorder, struct run_re
         add_ranks(recorder, results);
         add_unread(recorder, results);
     }
+    if (recorder->config->reclaim.count > 0)
+        add_reclaimers(recorder, results);
     add_stored(recorder, results);
     for (size_t i = 0; i < recorder->point_count; i++)
         add_point(recorder, i, results);

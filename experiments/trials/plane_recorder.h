@@ -22,6 +22,7 @@ void plane_recorder_close(struct plane_recorder *recorder); /* NULL is allowed *
 
 /* The recorder must outlive its users. */
 struct rank_observer plane_recorder_ranks(struct plane_recorder *recorder);
+struct reclaim_actors_observer plane_recorder_reclaimers(struct plane_recorder *recorder);
 /* Samples come once each run.bin, and at the end. */
 void plane_recorder_sample(struct plane_recorder *recorder, const struct simulation_sample *sample);
 /* A rank as it is when the run is over. */
@@ -37,6 +38,11 @@ void plane_recorder_rank_end(struct plane_recorder *recorder, const struct consu
  * was fetched ahead when the run ended, over those needed), chain_amplification (bytes of manifests
  * over those needed), slice_median_s and slice_p95_s (of one request for a slice), checkpoints,
  * unread_steps_mean and unread_steps_max (committed, and not given to all ranks, in the samples).
+ *
+ * Metrics of reclaimers, all together, over the whole run, where it has any: reclaim_rounds,
+ * reclaim_requests, reclaim_bytes (of their requests), reclaimed_tgbs, reclaimed_tgb_bytes,
+ * reclaimed_versions, reclaimed_version_bytes, reclaim_failed (rounds that did not come to their
+ * end).
  *
  * Metrics of what is stored, over the whole run: stored_bytes_max, tgb_bytes_max, and at the end
  * stored_bytes, tgb_bytes, manifests_bytes, committed_steps, live_steps, floor_step.

@@ -49,6 +49,24 @@ static void ranks_of(const struct config *config, struct rank_actors_options *ra
     };
 }
 
+static void reclaimers_of(const struct config *config, struct reclaim_actors_options *reclaimers)
+{
+    const struct reclaim_config *from = &config->reclaim;
+    *reclaimers = (struct reclaim_actors_options){
+        .count = (uint32_t)from->count,
+        .first_ns = from->period_ns,
+        .period_ns = from->period_ns,
+        .reclaim = {.retry_ns = config->commit.retry_ns,
+                    .retry_max_ns = config->commit.retry_max_ns,
+                    .ranks = (uint32_t)config->ranks.count,
+                    .behind = from->behind,
+                    .grace_ns = from->grace_ns,
+                    .marker_grace_ns = from->marker_grace_ns,
+                    .full_every = (uint32_t)from->full_every,
+                    .deletes_max = (uint32_t)from->deletes},
+    };
+}
+
 void simulate_options_of(const struct config *config, uint64_t seed,
                          struct simulation_options *options)
 {
@@ -72,6 +90,7 @@ void simulate_options_of(const struct config *config, uint64_t seed,
     station_of(&config->store.station, &options->store.station);
     producer_options_of(config, 0, seed, &options->producer);
     ranks_of(config, &options->ranks);
+    reclaimers_of(config, &options->reclaimers);
 }
 
 /* ---- a run and those who watch it ---- */
@@ -118,13 +137,16 @@ static int watch(struct watchers *watchers, struct simulation_options *options,
     struct simulation_result result;
     struct producer_observer observer = recorder_observer(recorder);
     struct rank_observer ranks;
+    struct reclaim_actors_observer reclaimers;
     options->observer = &observer;
     options->at_start = take_loop;
     options->at_end = note_invisible;
     options->context = watchers;
     if (watchers->plane != NULL) {
         ranks = plane_recorder_ranks(watchers->plane);
+        reclaimers = plane_recorder_reclaimers(watchers->plane);
         options->rank_observer = &ranks;
+        options->reclaim_observer = &reclaimers;
         options->sampled = note_sample;
         options->at_end_of_rank = note_rank;
     }

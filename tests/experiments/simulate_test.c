@@ -87,6 +87,31 @@ static void ranks_read_their_slices(void)
     run_results_deinit(&results);
 }
 
+static void what_is_reclaimed_is_counted(void)
+{
+    static struct config config;
+    struct run_results results = {0};
+    char error[RUNNER_ERROR_MAX] = "";
+    small_job(&config);
+    set(&config, "tgb.mesh", "2x2");
+    set(&config, "reclaim.count", "1");
+    set(&config, "reclaim.period", "10s");
+    set(&config, "reclaim.grace", "0s");
+    CU_ASSERT_EQUAL_FATAL(simulate_once(&config, 1, &results, error), 0);
+    CU_ASSERT(metric(&results, "reclaim_rounds") > 30);
+    CU_ASSERT_EQUAL(metric(&results, "reclaim_failed"), 0);
+    CU_ASSERT(metric(&results, "reclaimed_tgbs") > 400);
+    CU_ASSERT_EQUAL(metric(&results, "reclaimed_tgb_bytes"),
+                    metric(&results, "reclaimed_tgbs") * (4 << 20));
+    CU_ASSERT(metric(&results, "reclaimed_versions") > 50);
+    /* Nothing was deleted that is live; what was not deleted yet is little. */
+    CU_ASSERT(metric(&results, "floor_step") > metric(&results, "reclaimed_tgbs"));
+    CU_ASSERT(metric(&results, "live_steps") < 150);
+    CU_ASSERT(metric(&results, "tgb_bytes") < 200 * (4 << 20));
+    CU_ASSERT(metric(&results, "requests_delete") == 0); /* by producers */
+    run_results_deinit(&results);
+}
+
 static void ranks_without_a_mesh_read_whole_tgbs(void)
 {
     static struct config config;
@@ -103,6 +128,7 @@ static void ranks_without_a_mesh_read_whole_tgbs(void)
 
 const struct harness_test simulate_tests[] = {
     HARNESS_TEST(ranks_read_their_slices),
+    HARNESS_TEST(what_is_reclaimed_is_counted),
     HARNESS_TEST(ranks_without_a_mesh_read_whole_tgbs),
     HARNESS_TEST(requests_count_when_they_are_answered),
     {0},

@@ -341,7 +341,82 @@ static void the_reference_has_the_same_digest_with_ranks(void)
     CU_ASSERT(fast.given > 500);
 }
 
+/* ---- reclaimers ---- */
+
+static struct simulation_options make_reclaimed(uint32_t reclaimers, int64_t seconds)
+{
+    struct simulation_options options = make_ranks(4, seconds);
+    options.reclaimers =
+        (struct reclaim_actors_options){.count = reclaimers,
+                                        .first_ns = 10 * NS_PER_S,
+                                        .period_ns = 10 * NS_PER_S,
+                                        .reclaim = {.retry_ns = 100 * NS_PER_MS,
+                                                    .retry_max_ns = 10 * NS_PER_S,
+                                                    .ranks = options.ranks.count,
+                                                    .behind = 2,
+                                                    .grace_ns = 20 * NS_PER_S,
+                                                    .marker_grace_ns = 60 * NS_PER_S,
+                                                    .full_every = 4,
+                                                    .deletes_max = 16}};
+    return options;
+}
+
+static void count_round(void *context, uint32_t reclaimer, const struct reclaim_report *report)
+{
+    uint64_t *tgbs = context;
+    (void)reclaimer;
+    CU_ASSERT(report->end == RECLAIM_DONE || report->end == RECLAIM_EMPTY);
+    *tgbs += report->tgbs;
+}
+
+static void count_reclaim_request(void *context, uint32_t reclaimer, enum store_verb verb,
+                                  enum store_outcome outcome, uint64_t bytes)
+{
+    (void)context;
+    (void)reclaimer;
+    (void)verb;
+    (void)outcome;
+    (void)bytes;
+}
+
+static void storage_is_bounded_where_it_is_reclaimed(void)
+{
+    uint64_t deleted = 0;
+    struct reclaim_actors_observer observer = {
+        .context = &deleted, .request = count_reclaim_request, .round = count_round};
+    struct rank_tally kept = {0};
+    struct rank_tally reclaimed = {0};
+    struct simulation_options options = make_reclaimed(0, 1200);
+    options.sampled = tally_sample;
+    options.sample_ns = 1200 * NS_PER_S;
+    options.context = &kept;
+    run(&options);
+    options = make_reclaimed(2, 1200);
+    options.sampled = tally_sample;
+    options.sample_ns = 1200 * NS_PER_S;
+    options.context = &reclaimed;
+    options.reclaim_observer = &observer;
+    struct simulation_result result = run(&options);
+    CU_ASSERT_EQUAL(result.ranks_ended, 0);
+    CU_ASSERT(deleted > 1000);
+    CU_ASSERT(kept.tgbs.bytes > 2 * reclaimed.tgbs.bytes);
+    CU_ASSERT(result.manifest_bytes < 128 * result.steps / 2);
+}
+
+static void the_reference_has_the_same_digest_with_reclaimers(void)
+{
+    struct simulation_options options = make_reclaimed(2, 300);
+    struct simulation_result fast = run(&options);
+    options.reference = REFERENCE_ALL;
+    struct simulation_result slow = run(&options);
+    CU_ASSERT_EQUAL(fast.digest, slow.digest);
+    CU_ASSERT_EQUAL(fast.objects, slow.objects);
+    CU_ASSERT(fast.objects < fast.steps);
+}
+
 const struct harness_test simulation_tests[] = {
+    HARNESS_TEST(storage_is_bounded_where_it_is_reclaimed),
+    HARNESS_TEST(the_reference_has_the_same_digest_with_reclaimers),
     HARNESS_TEST(ranks_are_given_every_step),
     HARNESS_TEST(the_reference_has_the_same_digest_with_ranks),
     HARNESS_TEST(the_paper_s_run_is_safe),
