@@ -84,6 +84,10 @@ void live_write_config(const char *scratch, int producers, int duration_ms, cons
 
 static int call_verb(int argc, char **argv)
 {
+    if (strcmp(argv[0], "consume") == 0)
+        return consume_main(argc, argv);
+    if (strcmp(argv[0], "gc") == 0)
+        return gc_main(argc, argv);
     if (strcmp(argv[0], "live") == 0)
         return live_main(argc, argv);
     if (strcmp(argv[0], "inspect") == 0)

@@ -35,6 +35,8 @@ extern const struct harness_test given_files_tests[];
 extern const struct harness_test produce_tests[];
 extern const struct harness_test checkpoint_file_tests[];
 extern const struct harness_test order_digest_tests[];
+extern const struct harness_test consume_tests[];
+extern const struct harness_test gc_tests[];
 extern const struct harness_test removal_tests[];
 extern const struct harness_test inspect_tests[];
 extern const struct harness_test probe_tests[];
@@ -76,6 +78,8 @@ static const struct harness_suite suites[] = {
     {"produce", produce_tests},
     {"checkpoint_file", checkpoint_file_tests},
     {"order_digest", order_digest_tests},
+    {"consume", consume_tests},
+    {"gc", gc_tests},
     {"removal", removal_tests},
     {"inspect", inspect_tests},
     {"probe", probe_tests},
