@@ -5,6 +5,9 @@
 # been given exactly what the committed order and the deterministic payloads say: the digest chains are equal,
 # no sequence number is missing or twice, and `inspect --deep` verifies every byte that is still live. Then the
 # ranks go back to each checkpoint that they keep, and must be given the same again.
+#
+# Clocks jump: one reclaimer's is an hour ahead, the other's an hour behind, and in the middle the producers are
+# stopped and go on with clocks that are an hour behind what they were.
 #   tests/live/exactly_once.sh PROGRAM [KILLS [SEED [STORE [FLAG...]]]]     FLAG: --endpoint URL and the like
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -48,8 +51,15 @@ until_true() {
 
 # ---- the cast ----
 
+cc -shared -fPIC -D_GNU_SOURCE -o "$place/clock_shift.so" tests/live/clock_shift.c -ldl || fail 'no clock to shift'
+# shifted SECONDS COMMAND...: with a wall clock that is off by so much.
+shifted() {
+	CLOCK_SHIFT=$1 LD_PRELOAD=$place/clock_shift.so ASAN_OPTIONS=verify_asan_link_order=0 exec "${@:2}"
+}
+[ $(($(shifted 3600 date +%s) - $(date +%s))) -ge 3590 ] || fail 'the clock is not shifted'
+clocks=(3600 -3600)
 start_reclaimer() { # INDEX
-	"$program" gc "$url" --loop 500ms --grace 2s --behind 2 --ranks $ranks "${flags[@]}" >>"$place/gc-$1.log" 2>&1 &
+	shifted "${clocks[$1]}" "$program" gc "$url" --loop 500ms --grace 2s --behind 2 --ranks $ranks "${flags[@]}" >>"$place/gc-$1.log" 2>&1 &
 	reclaimers[$1]=$!
 }
 run_known() {
@@ -60,8 +70,12 @@ all_children() { # PARENT COUNT
 	[ "$(pgrep -c -P "$1")" -ge "$2" ]
 }
 
-"$program" live tests/live/exactly_once.yaml --store "$store" --db "$place/db" "${flags[@]}" >"$place/live.log" 2>&1 &
-live=$!
+# start_producers SECONDS FLAG...: by clocks that are off by so much.
+start_producers() {
+	shifted "$1" "$program" live tests/live/exactly_once.yaml --db "$place/db" "${@:2}" "${flags[@]}" >>"$place/live.log" 2>&1 &
+	live=$!
+}
+start_producers 0 --store "$store"
 until_true 30 'the producers did not start' run_known
 "$program" consume "$url" --order "$place/order" "${flags[@]}" 2>"$place/witness.log" &
 witness=$!
@@ -105,7 +119,14 @@ for ((done = 0; done < kills;)); do
 	done
 	# In turn for the first three, so that a short run has them all.
 	if [ "$done" -lt 3 ]; then kind=${kinds[done]}; else kind=${kinds[RANDOM % 3]}; fi
-	if kill_one "$kind"; then done=$((done + 1)); fi
+	kill_one "$kind" || continue
+	done=$((done + 1))
+	if [ "$done" -eq $((kills / 2)) ]; then
+		kill -INT "$live"
+		wait "$live" || true
+		start_producers -3600 --resume "$url"
+		until_true 30 'the producers did not go on' all_children "$live" 6
+	fi
 done
 
 # ---- the end: producers first, then everybody has time to see all of it ----
