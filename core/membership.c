@@ -334,6 +334,9 @@ static struct membership_effect on_intent(struct membership *membership)
     uint64_t intent = membership->marked;
     if (membership->published >= intent)
         return stamp(membership);
+    bool anywhere = membership->found.count == 0 && membership->options.start_step == 0;
+    if (anywhere && ++membership->restarts <= MEMBERSHIP_RESTARTS_MAX)
+        return value_first(membership, intent); /* then it must hold against a newer intent */
     snprintf(membership->error, sizeof(membership->error),
              "step %" PRIu64 " may already be reclaimed: steps below %" PRIu64
              " are being given up; start without these checkpoints, at step %" PRIu64 " or later",

@@ -15,8 +15,9 @@
 #include "core/random.h"
 #include "core/store.h"
 
-#define MEMBERSHIP_RETRIES_MAX 64  /* of one request, without an answer in a row */
-#define MEMBERSHIP_RESTARTS_MAX 64 /* numbers that others took first, in one start */
+#define MEMBERSHIP_RETRIES_MAX 64 /* of one request, without an answer in a row */
+/* In one start: numbers that others took first, and intents that passed its first step. */
+#define MEMBERSHIP_RESTARTS_MAX 64
 
 enum membership_mode {
     MEMBERSHIP_RUN,
@@ -31,7 +32,8 @@ struct membership_options {
     struct incarnation identity; /* 128 random bits of this process: the body of its number */
     int64_t retry_ns;            /* first back-off; doubles, full jitter */
     int64_t retry_max_ns;
-    /* Where to start without a checkpoint, as the ranks of a job agreed; 0: at the floor's step. */
+    /* Where to start without a checkpoint, as the ranks of a job agreed; 0: at the first step that
+     * nobody is giving up. */
     uint64_t start_step;
     /* Of the kept checkpoints start at the newest at or below this one, and discard those above
      * once that is allowed: a rollback. 0: the newest. */

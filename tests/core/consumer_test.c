@@ -310,11 +310,39 @@ static void numbers_that_cannot_be_listed_end_it(void)
     rig_deinit(&rig);
 }
 
+/* A read that began before the 404 says nothing about it: the floor may have passed since. */
+static void floor_is_read_anew_after_a_404(void)
+{
+    struct rig rig;
+    rig_init(&rig, mesh_4, BODY_BYTES);
+    rig_commit(&rig, 2);
+    struct rank rank;
+    struct consumer_options options = rig_options(&rig, 0);
+    options.fetches_max = 1;
+    rank_open(&rank, &rig, &options);
+    rank.takes = RANK_TAKES_BY_HAND;
+    rank_start(&rank);
+    rank_until_ready(&rank);
+    rig_commit(&rig, 1);
+    rig_script(&rig, (struct rule){.kind = READ_TGB, .times = 1, ANSWER(STORE_NOT_FOUND)});
+    while (rank_machine(&rank)->chain_state != CONSUMER_MACHINE_FLYING)
+        manual_loop_step(&rig.loop);
+    int64_t sent_ns = rig.loop.now_ns;
+    rank_take(&rank); /* and the next one is asked for, beside LIST, GET and LIST */
+    rig_until_ns(&rig, sent_ns + 26 * NS_PER_MS);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->doubt, CONSUMER_DOUBT_CHAIN);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->chain.phase, CHAIN_VALIDATING);
+    rig_reclaim(&rig, 4);
+    expect_end(&rank, CONSUMER_BELOW_FLOOR, "step 2 was given up: the floor is at step 4");
+    rig_deinit(&rig);
+}
+
 static void start_below_the_intent_is_refused(void)
 {
     struct rig rig;
     rig_init(&rig, mesh_4, BODY_BYTES);
     rig_commit(&rig, 6);
+    rig.durable = (struct checkpoint_set){.count = 1, .items = {{.step = 1, .number = 1}}};
     char key[STORE_KEY_MAX];
     struct body empty = {.kind = BODY_BYTES};
     name_intent(key, 4);
@@ -392,6 +420,7 @@ const struct harness_test consumer_tests[] = {
     HARNESS_TEST(version_that_was_trimmed_above_the_cursor_is_enough),
     HARNESS_TEST(step_that_had_arrived_is_not_given_up),
     HARNESS_TEST(numbers_that_cannot_be_listed_end_it),
+    HARNESS_TEST(floor_is_read_anew_after_a_404),
     HARNESS_TEST(start_below_the_intent_is_refused),
     HARNESS_TEST(damaged_version_and_silent_store_are_told_apart),
     HARNESS_TEST(stop_at_any_moment_ends_with_nothing_in_flight),

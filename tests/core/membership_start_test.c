@@ -128,14 +128,58 @@ static void without_a_checkpoint_the_intent_decides(void)
     struct host host;
     host_init(&host);
     host_put_intent(&host, 5);
+    /* Key 0 is nobody's number: it must not pass for a number since the oldest stamp. */
+    host_put(&host, WATERMARK_NUMBER, 0, 0);
     struct life refused;
-    CU_ASSERT_EQUAL(life_start_at(&refused, &host, 1, 0, 0), MEMBERSHIP_REFUSED);
+    CU_ASSERT_EQUAL(life_start_at(&refused, &host, 1, 4, 0), MEMBERSHIP_REFUSED);
     CU_ASSERT_TRUE(host_has(&host, WATERMARK_NUMBER_RETIRED, 1, 0));
     CU_ASSERT_EQUAL(host.saves, 0);
     membership_deinit(&refused.membership);
     struct life at_it;
     CU_ASSERT_EQUAL(life_start_at(&at_it, &host, 2, 5, 0), MEMBERSHIP_ALLOWED);
     membership_deinit(&at_it.membership);
+    host_deinit(&host);
+}
+
+static void raise_the_intent(struct scripted_store *store, void *context)
+{
+    (void)store;
+    host_put_intent(context, 9);
+}
+
+/* Nobody else may move an intent whose reclaimer died: a newcomer begins at it, whatever it is by
+ * then. */
+static void newcomer_begins_where_nobody_gives_up(void)
+{
+    struct host host;
+    host_init(&host);
+    host_put_intent(&host, 5);
+    host_script(&host, (struct rule){.kind = LIST_INTENT,
+                                     .skip = 1,
+                                     .times = 1,
+                                     .before = raise_the_intent,
+                                     .context = &host});
+    struct life life;
+    CU_ASSERT_EQUAL(life_start_at(&life, &host, 1, 0, 0), MEMBERSHIP_ALLOWED);
+    CU_ASSERT_EQUAL(life.membership.number, 1);
+    CU_ASSERT_EQUAL(life.membership.first_step, 9);
+    CU_ASSERT_EQUAL(scripted_store_requests(host.store, LIST_INTENT), 3);
+    CU_ASSERT_TRUE(host_has_value(&host, 1, 9));
+    CU_ASSERT_FALSE(host_has(&host, WATERMARK_NUMBER_RETIRED, 1, 0));
+    membership_deinit(&life.membership);
+    host_deinit(&host);
+}
+
+static void number_of_a_checkpoint_is_never_taken_again(void)
+{
+    struct host host;
+    host_init(&host);
+    host.durable = (struct checkpoint_set){.count = 1, .items = {{.step = 8, .number = 5}}};
+    struct life life;
+    CU_ASSERT_EQUAL(life_start_at(&life, &host, 1, 0, 0), MEMBERSHIP_ALLOWED);
+    CU_ASSERT_EQUAL(life.membership.number, 6);
+    CU_ASSERT_TRUE(life.membership.intent_checked);
+    membership_deinit(&life.membership);
     host_deinit(&host);
 }
 
@@ -223,6 +267,8 @@ const struct harness_test membership_start_tests[] = {
     HARNESS_TEST(number_that_is_gone_asks_for_the_intent),
     HARNESS_TEST(stamps_of_two_processes_go_back_to_the_older),
     HARNESS_TEST(without_a_checkpoint_the_intent_decides),
+    HARNESS_TEST(newcomer_begins_where_nobody_gives_up),
+    HARNESS_TEST(number_of_a_checkpoint_is_never_taken_again),
     HARNESS_TEST(rollback_stamps_and_discards_only_when_allowed),
     HARNESS_TEST(refused_rollback_discards_nothing),
     HARNESS_TEST(rollback_to_nothing_kept_is_refused_before_a_number_is_taken),
