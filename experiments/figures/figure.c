@@ -13,7 +13,8 @@
     X(figure_p1)                                                                                   \
     X(figure_frontier)                                                                             \
     X(figure_sensitivity)                                                                          \
-    X(figure_sim_vs_live)
+    X(figure_sim_vs_live)                                                                          \
+    X(figure_p7)
 
 #define X(name) extern const struct figure name;
 FIGURES(X)

@@ -4,7 +4,7 @@
  * add its row in experiments/figures/figure.c, its experiment configs/experiments/<name>.yaml and
  * its script plots/<name>.gp. Its functions read the page's data and write text; they never fail
  * and print no number that is not from the database, the configs stored in it, or
- * configs/reported.tsv. `detail` and `headline` may be NULL. */
+ * configs/reported.tsv. `detail`, `headline` and `summary` may be NULL. */
 #ifndef EXPERIMENTS_FIGURE_H
 #define EXPERIMENTS_FIGURE_H
 
@@ -37,6 +37,10 @@ struct figure {
     void (*detail)(const struct figure_page *page, FILE *markdown);
     /* One to four lines for the terminal; NULL: none. */
     void (*headline)(const struct figure_page *page, FILE *text);
+    /* Which reported number ("P7") it is about, and what was found of it: four cells of the table
+     * of all of them, "simulated | live | verdict | assumptions |" and a newline. */
+    const char *reported;
+    void (*summary)(const struct figure_page *page, FILE *markdown);
 };
 
 /* NULL past the end. */

@@ -197,11 +197,15 @@ void text_duration(int64_t duration_ns, char text[TEXT_MAX])
 void text_note(const struct figure_page *page, char note[CAPTION_MAX])
 {
     char warmup[TEXT_MAX];
-    text_duration(page->data->arms[0].config.run.warmup_ns, warmup);
-    snprintf(note, CAPTION_MAX,
-             "Means over seeds ± half of the 95 %% interval (Student's t); a warm-up of %s is "
-             "left out of hour 1.",
-             warmup);
+    int64_t warmup_ns = page->data->arms[0].config.run.warmup_ns;
+    int used =
+        snprintf(note, CAPTION_MAX, "Means over seeds ± half of the 95 %% interval (Student's t)");
+    if (warmup_ns > 0) {
+        text_duration(warmup_ns, warmup);
+        used += snprintf(note + used, CAPTION_MAX - (size_t)used,
+                         "; a warm-up of %s is left out of hour 1", warmup);
+    }
+    snprintf(note + used, CAPTION_MAX - (size_t)used, ".");
 }
 
 void variable_text(FILE *variables, const char *name, const char *text)

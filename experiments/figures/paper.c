@@ -77,3 +77,37 @@ bool paper_rewrite(const char *path, const char *name, const char *text,
     free(page);
     return done;
 }
+
+/* ---- the table of all numbers ---- */
+
+void paper_found_add(struct paper_found *found, const char *id, char *cells)
+{
+    assert(found->count < PAPER_FOUND_MAX);
+    found->items[found->count].id = id;
+    found->items[found->count++].cells = cells;
+}
+
+void paper_found_deinit(struct paper_found *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        free(found->items[i].cells);
+    found->count = 0;
+}
+
+char *paper_cells(const char *path, const char *id)
+{
+    struct diagnostic diagnostic;
+    char head[MARKER_MAX];
+    char *cells = NULL;
+    char *page = read_whole(path, &diagnostic);
+    if (page == NULL)
+        return NULL;
+    snprintf(head, sizeof(head), "\n| %s | ", id);
+    char *line = strstr(page, head);
+    char *cell = line != NULL ? strstr(line + strlen(head), " | ") : NULL;
+    char *end = line != NULL ? strchr(line + 1, '\n') : NULL;
+    if (cell != NULL && end != NULL && cell < end)
+        cells = strndup(cell + 3, (size_t)(end + 1 - cell - 3));
+    free(page);
+    return cells;
+}

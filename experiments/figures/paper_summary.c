@@ -137,8 +137,18 @@ static void print_reported(const struct reported *reported, size_t first, FILE *
     fprintf(markdown, " | ");
 }
 
-bool paper_summary(const struct figure_data *data, const struct reported *reported, FILE *markdown,
-                   struct diagnostic *diagnostic)
+static void print_cells(const struct paper_found *found, const char *id, FILE *markdown)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (strcmp(found->items[i].id, id) == 0) {
+            fprintf(markdown, "%s", found->items[i].cells);
+            return;
+        }
+    fprintf(markdown, NOT_BUILT " | " NOT_BUILT " | " NOT_BUILT " | - |\n");
+}
+
+bool paper_summary(const struct figure_data *data, const struct reported *reported,
+                   const struct paper_found *found, FILE *markdown, struct diagnostic *diagnostic)
 {
     bool valid = true;
     fprintf(markdown, "| id | reported | simulated | live | verdict | assumptions |\n"
@@ -151,7 +161,7 @@ bool paper_summary(const struct figure_data *data, const struct reported *report
         if (strcmp(row->id, "P1") == 0)
             valid = print_p1(data, reported, markdown, diagnostic);
         else
-            fprintf(markdown, NOT_BUILT " | " NOT_BUILT " | " NOT_BUILT " | - |\n");
+            print_cells(found, row->id, markdown);
     }
     return valid;
 }

@@ -145,7 +145,45 @@ static bool copy_document(const struct reproduce *reproduce, const struct figure
     return false;
 }
 
-/* What P1 found, as the whole experiment is shipped; leaves *text NULL where runs are missing. */
+/* What a figure found of its number, as it is shipped; where runs are missing, what the page says.
+ * NULL: nothing. */
+static char *found_cells(const struct reproduce *reproduce, const struct figure *figure)
+{
+    struct reproduce_plan plan;
+    struct figure_data data;
+    struct diagnostic diagnostic;
+    char *cells = NULL;
+    size_t size = 0;
+    if (!reproduce_plan_load(reproduce->cli, figure, 0, &plan))
+        return paper_cells(reproduce->paper, figure->reported);
+    bool read = figure_data_select(reproduce->db, &plan.selection, &data, &diagnostic);
+    if (read && reproduce_plan_missing(&plan, &data) == 0) {
+        struct figure_page page = {
+            .figure = figure, .data = &data, .reported = reproduce->reported};
+        FILE *markdown = open_memstream(&cells, &size);
+        assert(markdown != NULL);
+        figure->summary(&page, markdown);
+        fclose(markdown);
+    } else {
+        cells = paper_cells(reproduce->paper, figure->reported);
+    }
+    figure_data_deinit(&data); /* empty where it could not be read */
+    reproduce_plan_deinit(&plan);
+    return cells;
+}
+
+static void find_all(const struct reproduce *reproduce, struct paper_found *found)
+{
+    const struct figure *figure;
+    for (size_t i = 0; (figure = figure_at(i)) != NULL; i++) {
+        char *cells = figure->summary != NULL ? found_cells(reproduce, figure) : NULL;
+        if (cells != NULL)
+            paper_found_add(found, figure->reported, cells);
+    }
+}
+
+/* What P1 found, as the whole experiment is shipped, and the other figures; leaves *text NULL where
+ * runs of P1 are missing. */
 static bool write_summary(const struct reproduce *reproduce, char **text,
                           struct diagnostic *diagnostic)
 {
@@ -160,9 +198,12 @@ static bool write_summary(const struct reproduce *reproduce, char **text,
     }
     bool done = figure_data_select(reproduce->db, &plan.selection, &data, diagnostic);
     if (done && reproduce_plan_missing(&plan, &data) == 0) {
+        struct paper_found found = {0};
         FILE *markdown = open_memstream(text, &size);
         assert(markdown != NULL);
-        done = paper_summary(&data, reproduce->reported, markdown, diagnostic);
+        find_all(reproduce, &found);
+        done = paper_summary(&data, reproduce->reported, &found, markdown, diagnostic);
+        paper_found_deinit(&found);
         fclose(markdown);
     }
     figure_data_deinit(&data); /* empty where it could not be read */

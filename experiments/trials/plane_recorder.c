@@ -10,6 +10,7 @@
 struct plane_point {
     struct simulation_sample sample;
     uint64_t given; /* up to then, to all ranks together */
+    uint64_t made;  /* TGBs that were ever stored */
     uint64_t ranks[PLANE_RANKS_SHOWN_MAX];
 };
 
@@ -176,6 +177,7 @@ void plane_recorder_sample(struct plane_recorder *recorder, const struct simulat
     struct plane_point *point = &recorder->points[recorder->point_count++];
     point->sample = *sample;
     point->given = recorder->given_ever;
+    point->made = sample->tgbs.objects + recorder->reclaimed.tgbs;
     memcpy(point->ranks, recorder->places, sizeof(point->ranks));
 }
 
@@ -222,28 +224,31 @@ static void add_ranks(const struct plane_recorder *recorder, struct run_results 
                            seconds(histogram_quantile_ns(&recorder->slices, 0.95)));
 }
 
-static uint64_t unread_steps(const struct simulation_sample *sample)
+/* How far the slowest rank is behind the steps that are committed, and behind those made. */
+static void add_behind(const struct plane_recorder *recorder, struct run_results *results)
 {
-    uint64_t given = sample->slowest - 1;
-    return sample->committed > given ? sample->committed - given : 0;
-}
-
-static void add_unread(const struct plane_recorder *recorder, struct run_results *results)
-{
-    uint64_t most = 0;
-    double sum = 0;
+    uint64_t unread_max = 0;
+    uint64_t behind_max = 0;
+    double unread = 0;
+    double behind = 0;
     size_t count = 0;
     for (size_t i = 0; i < recorder->point_count; i++) {
-        const struct simulation_sample *sample = &recorder->points[i].sample;
-        if (sample->now_ns < recorder->warmup_ns)
+        const struct plane_point *point = &recorder->points[i];
+        uint64_t given = point->sample.slowest - 1;
+        if (point->sample.now_ns < recorder->warmup_ns)
             continue;
-        uint64_t unread = unread_steps(sample);
-        most = unread > most ? unread : most;
-        sum += (double)unread;
+        uint64_t unread_now = point->sample.committed > given ? point->sample.committed - given : 0;
+        uint64_t behind_now = point->made > given ? point->made - given : 0;
+        unread_max = unread_now > unread_max ? unread_now : unread_max;
+        behind_max = behind_now > behind_max ? behind_now : behind_max;
+        unread += (double)unread_now;
+        behind += (double)behind_now;
         count++;
     }
-    run_results_add_metric(results, "unread_steps_mean", "1", sum / (double)count);
-    run_results_add_metric(results, "unread_steps_max", "1", (double)most);
+    run_results_add_metric(results, "unread_steps_mean", "1", unread / (double)count);
+    run_results_add_metric(results, "unread_steps_max", "1", (double)unread_max);
+    run_results_add_metric(results, "behind_steps_mean", "1", behind / (double)count);
+    run_results_add_metric(results, "behind_steps_max", "1", (double)behind_max);
 }
 
 static void add_reclaimers(const struct plane_recorder *recorder, struct run_results *results)
@@ -315,7 +320,7 @@ void plane_recorder_results(const struct plane_recorder *recorder, struct run_re
     assert(recorder->point_count > 0);
     if (recorder->config->ranks.count > 0) {
         add_ranks(recorder, results);
-        add_unread(recorder, results);
+        add_behind(recorder, results);
     }
     if (recorder->config->reclaim.count > 0)
         add_reclaimers(recorder, results);

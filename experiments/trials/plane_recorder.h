@@ -37,7 +37,8 @@ void plane_recorder_rank_end(struct plane_recorder *recorder, const struct consu
  * kinds, for a step that is given to one rank), read_amplification (bytes of slices, without what
  * was fetched ahead when the run ended, over those needed), chain_amplification (bytes of manifests
  * over those needed), slice_median_s and slice_p95_s (of one request for a slice), checkpoints,
- * unread_steps_mean and unread_steps_max (committed, and not given to all ranks, in the samples).
+ * unread_steps_mean and unread_steps_max (committed, and not given to all ranks, in the samples),
+ * behind_steps_mean and behind_steps_max (the same of TGBs stored, committed or not).
  *
  * Metrics of reclaimers, all together, over the whole run, where it has any: reclaim_rounds,
  * reclaim_requests, reclaim_bytes (of their requests), reclaimed_tgbs, reclaimed_tgb_bytes,

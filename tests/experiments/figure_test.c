@@ -302,10 +302,12 @@ static void summary_has_a_row_for_every_number(void)
 {
     struct sample sample = sample_make();
     struct diagnostic diagnostic = {""};
+    struct paper_found found = {0};
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
-    CU_ASSERT_TRUE(paper_summary(&sample.data, &sample.reported, file, &diagnostic));
+    paper_found_add(&found, "P7", strdup("a | b | c | d |\n"));
+    CU_ASSERT_TRUE(paper_summary(&sample.data, &sample.reported, &found, file, &diagnostic));
     fclose(file);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "| 96.50 ± 6.35 % success, 430.0 ± 0.0 MB/s (2 seeds) |"
                                         " not run | as the reported numbers"));
@@ -314,8 +316,30 @@ static void summary_has_a_row_for_every_number(void)
         snprintf(head, sizeof(head), "\n| %s |", sample.reported.rows[i].id);
         CU_ASSERT_PTR_NOT_NULL(strstr(text, head));
     }
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "GiB: peak storage with reclamation | a | b | c | d |\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "exact replay from a checkpoint | not built yet | "));
+    paper_found_deinit(&found);
     free(text);
     sample_remove(&sample);
+}
+
+static void cells_are_read_from_the_page(void)
+{
+    struct fixture fixture = fixture_make();
+    char path[160];
+    snprintf(path, sizeof(path), "%s/page.md", fixture.directory);
+    FILE *file = fopen(path, "w");
+    fprintf(file, "| id | reported |\n| P1 | x | y |\n| P7 | 1 %%: more; 2 | sim | live | - | - |\n"
+                  "| P8 | one cell |\n");
+    fclose(file);
+    char *cells = paper_cells(path, "P7");
+    CU_ASSERT_STRING_EQUAL_FATAL(cells, "sim | live | - | - |\n");
+    free(cells);
+    CU_ASSERT_PTR_NULL(paper_cells(path, "P8"));
+    CU_ASSERT_PTR_NULL(paper_cells(path, "P9"));
+    unlink(path);
+    CU_ASSERT_PTR_NULL(paper_cells(path, "P7"));
+    fixture_remove(&fixture);
 }
 
 static void live_runs_stand_beside_simulated_ones(void)
@@ -332,8 +356,9 @@ static void live_runs_stand_beside_simulated_ones(void)
                     0);
     write_arm(db, "dac", "policy.dac.kappa", "0.037", dac_cells);
     struct figure_data data = load(db);
+    const struct paper_found found = {0};
     FILE *file = open_memstream(&text, &size);
-    CU_ASSERT_TRUE(paper_summary(&data, &reported, file, &diagnostic));
+    CU_ASSERT_TRUE(paper_summary(&data, &reported, &found, file, &diagnostic));
     fclose(file);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "MB/s (2 seeds) | local, 32 producers: 96.50 ± 6.35 % "
                                         "success, 430.0 ± 0.0 MB/s (2 seeds) |"));
@@ -353,6 +378,7 @@ const struct harness_test figure_tests[] = {
     HARNESS_TEST(points_pool_attempts_over_a_window),
     HARNESS_TEST(marked_parts_are_rewritten),
     HARNESS_TEST(summary_has_a_row_for_every_number),
+    HARNESS_TEST(cells_are_read_from_the_page),
     HARNESS_TEST(live_runs_stand_beside_simulated_ones),
     {0},
 };

@@ -19,6 +19,7 @@ extern const struct harness_test table_tests[];
 extern const struct harness_test query_tests[];
 extern const struct harness_test progress_tests[];
 extern const struct harness_test figure_tests[];
+extern const struct harness_test storage_bound_tests[];
 extern const struct harness_test live_reference_tests[];
 extern const struct harness_test reproduce_tests[];
 extern const struct harness_test validate_tests[];
@@ -62,6 +63,7 @@ static const struct harness_suite suites[] = {
     {"query", query_tests},
     {"progress", progress_tests},
     {"figure", figure_tests},
+    {"storage_bound", storage_bound_tests},
     {"live_reference", live_reference_tests},
     {"reproduce", reproduce_tests},
     {"validate", validate_tests},
