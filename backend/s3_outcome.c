@@ -266,7 +266,7 @@ static enum s3_next take_step(struct attempt *attempt)
 
 /* ---- the answer ---- */
 
-static void note_pace(struct attempt *attempt)
+static void note_answer(struct attempt *attempt)
 {
     struct s3_call *call = attempt->call;
     struct s3_store *store = call->store;
@@ -277,6 +277,8 @@ static void note_pace(struct attempt *attempt)
     else if (attempt->answer.status > 0)
         s3_pace_answered(&store->pace, call->sent_ns);
     store->counters.connections += attempt->exchange->connected;
+    store->counters.received_bytes +=
+        attempt->exchange->header_bytes + attempt->exchange->answer_bytes;
     /* Dates are cut to whole seconds: half of one more is right on average. */
     if (headers->date_ns >= 0)
         store->counters.skew_ns = headers->date_ns + NS_PER_S / 2 - attempt->now_ns;
@@ -310,6 +312,6 @@ enum s3_next s3_outcome_take(struct s3_call *call, struct s3_slot *slot)
     };
     s3_answer_judge(&attempt.answer, &attempt.verdict, call->text);
     call->outcome = attempt.verdict.outcome;
-    note_pace(&attempt);
+    note_answer(&attempt);
     return take_step(&attempt);
 }

@@ -79,9 +79,10 @@ struct s3_counters {
     uint64_t resent;   /* by the store itself */
     uint64_t holdoffs;
     uint64_t redirected;
-    uint64_t refreshed;   /* credentials */
-    uint64_t connections; /* made */
-    int64_t skew_ns;      /* the server's clock less ours, as last seen; 0 before any answer */
+    uint64_t refreshed;      /* credentials */
+    uint64_t connections;    /* made */
+    uint64_t received_bytes; /* of answers as they came over HTTP/1.1: heads and bodies */
+    int64_t skew_ns;         /* the server's clock less ours, as last seen; 0 before any answer */
 };
 
 /* `address` is what follows "s3://": "bucket" or "bucket/prefix", the prefix without a slash at its

@@ -263,6 +263,8 @@ static void fill_figures(const struct consume_rank *rank, struct consume_figures
         .slice_p95_ns = -1,
         .memory_bytes = (uint64_t)usage.ru_maxrss * 1024,
     };
+    if (strncmp(rank->options->job->url, "s3://", strlen("s3://")) == 0)
+        figures->wire_bytes = s3_store_counters(rank->session.bytes).received_bytes;
     if (rank->slices.total == 0)
         return;
     figures->slice_p50_ns = histogram_quantile_ns(&rank->slices, 0.5);

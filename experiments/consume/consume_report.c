@@ -27,14 +27,17 @@ static double milliseconds(int64_t ns)
     return ns >= 0 ? (double)ns / 1e6 : NAN;
 }
 
-/* What moved for the slices that were asked for, over what they hold. */
-static double amplification(const struct consume_figures *figures)
+/* What moved for slices, over what those that were used hold. */
+static double amplification(const struct consumer_counters *counters)
 {
-    const struct consumer_counters *counters = &figures->counters;
-    uint64_t moved = counters->bytes[CONSUMER_REQUEST_SLICE];
-    if (figures->wire_bytes > 0)
-        moved = figures->wire_bytes - counters->bytes[CONSUMER_REQUEST_CHAIN];
-    return ratio((double)moved, (double)counters->slice_bytes);
+    return ratio((double)counters->bytes[CONSUMER_REQUEST_SLICE], (double)counters->slice_bytes);
+}
+
+/* All that came over HTTP, over the same. */
+static double wire_amplification(const struct consume_figures *figures)
+{
+    double received = figures->wire_bytes > 0 ? (double)figures->wire_bytes : NAN;
+    return ratio(received, (double)figures->counters.slice_bytes);
 }
 
 static void add_row(struct table *table, const struct consume_child *child)
@@ -53,7 +56,8 @@ static void add_row(struct table *table, const struct consume_child *child)
     table_add_number(table, milliseconds(figures.slice_p50_ns));
     table_add_number(table, milliseconds(figures.slice_p95_ns));
     table_add_number(table, ratio((double)requests_of(counters), (double)counters->steps));
-    table_add_number(table, amplification(&figures));
+    table_add_number(table, amplification(counters));
+    table_add_number(table, wire_amplification(&figures));
     table_add_number(table, (double)figures.memory_bytes / 1e6);
     table_add_integer(table, child->restarts);
 }
@@ -66,7 +70,8 @@ void consume_report_print(const struct consume_run *run, FILE *stream)
     } columns[] = {
         {"rank", ""},         {"steps", ""},      {"first", ""},       {"next", ""},
         {"digest", ""},       {"rate", "MB/s"},   {"slice_p50", "ms"}, {"slice_p95", "ms"},
-        {"requests", "step"}, {"amplified", "x"}, {"memory", "MB"},    {"restarts", ""},
+        {"requests", "step"}, {"amplified", "x"}, {"wire", "x"},       {"memory", "MB"},
+        {"restarts", ""},
     };
     struct table *table = table_open();
     double bytes = 0;
@@ -122,7 +127,8 @@ static json_t *json_rank(const struct consume_child *child)
     json_object_set_new(row, "slice_p95_s", json_number(milliseconds(figures.slice_p95_ns) / 1e3));
     json_object_set_new(row, "asked", json_requests(counters));
     json_object_set_new(row, "wire_bytes", json_integer((json_int_t)figures.wire_bytes));
-    json_object_set_new(row, "amplification", json_number(amplification(&figures)));
+    json_object_set_new(row, "amplification", json_number(amplification(counters)));
+    json_object_set_new(row, "wire_amplification", json_number(wire_amplification(&figures)));
     json_object_set_new(row, "polls", json_integer((json_int_t)counters->polls));
     json_object_set_new(row, "polls_idle", json_integer((json_int_t)counters->polls_idle));
     json_object_set_new(row, "retried", json_integer((json_int_t)counters->retried));

@@ -71,6 +71,27 @@ static void large_bodies_arrive_whole(void)
     s3_rig_close(&rig);
 }
 
+static void received_bytes_are_heads_and_bodies(void)
+{
+    struct s3_rig rig;
+    struct body read;
+    char error[STORE_ERROR_MAX];
+    s3_rig_open(&rig, NULL, NULL);
+    CU_ASSERT_EQUAL(put(&rig, "key", "a body"), STORE_OK);
+    uint64_t head = s3_store_counters(rig.fixture.store).received_bytes;
+    CU_ASSERT_TRUE(head > strlen("HTTP/1.1 200 OK\r\n\r\n") && head < 1000);
+    struct body large = whole_body_make(5, 100000);
+    CU_ASSERT_EQUAL(fixture_put(&rig.fixture, STORE_PUT, "large", large, NULL), STORE_OK);
+    uint64_t before = s3_store_counters(rig.fixture.store).received_bytes;
+    CU_ASSERT_TRUE(before < 2000);
+    CU_ASSERT_EQUAL(fixture_get(&rig.fixture, "large", &read, error), STORE_OK);
+    uint64_t got = s3_store_counters(rig.fixture.store).received_bytes - before;
+    CU_ASSERT_TRUE(got > 100000 + 20 && got < 101000);
+    body_release(&read);
+    body_release(&large);
+    s3_rig_close(&rig);
+}
+
 static void an_unsigned_payload_needs_https(void)
 {
     struct s3_rig rig;
@@ -487,6 +508,7 @@ static void opening_says_what_is_wrong(void)
 const struct harness_test s3_store_tests[] = {
     HARNESS_TEST(requests_carry_what_they_should),
     HARNESS_TEST(large_bodies_arrive_whole),
+    HARNESS_TEST(received_bytes_are_heads_and_bodies),
     HARNESS_TEST(an_unsigned_payload_needs_https),
     HARNESS_TEST(more_operations_than_connections_wait),
     HARNESS_TEST(server_errors_are_tried_again_but_not_for_creates),
