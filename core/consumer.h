@@ -27,6 +27,7 @@ struct consumer_options {
     uint32_t slice;          /* mine */
     uint64_t prefetch_bytes; /* of slices fetched or being fetched, on the wire; one at least */
     uint32_t fetches_max;    /* 1..CONSUMER_FETCHES_MAX in flight or waiting to be taken */
+    uint64_t steps_max;      /* fetched, from the first one on; 0: all */
     uint32_t fetch_retries;  /* of one slice: unanswered, or damaged */
     uint32_t lookahead;  /* known steps not yet taken, below which the chain is looked at; >= 1 */
     int64_t poll_min_ns; /* > 0 */

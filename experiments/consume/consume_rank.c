@@ -320,6 +320,7 @@ static bool fill_consumer(const struct consume_rank *rank, struct consumer_optio
         .slice = job->slices > 0 ? rank->options->rank : 0,
         .prefetch_bytes = job->prefetch_bytes,
         .fetches_max = FETCHES_MAX,
+        .steps_max = job->steps,
         .fetch_retries = 8,
         .lookahead = FETCHES_MAX,
         .poll_min_ns = 10 * NS_PER_MS,

@@ -121,6 +121,26 @@ static void window_holds_the_budget_and_one_slice_at_least(void)
     rig_deinit(&rig);
 }
 
+static void no_more_is_fetched_than_will_be_used(void)
+{
+    struct rig rig;
+    struct rank rank = {0};
+    rig_init(&rig, mesh_4, BODY_BYTES);
+    rig_commit(&rig, 8);
+    struct consumer_options options = rig_options(&rig, 0);
+    options.membership.start_step = 3;
+    options.steps_max = 4;
+    rank_open(&rank, &rig, &options);
+    rank_start(&rank);
+    rank_until_taken(&rank, 4);
+    for (int i = 0; i < 40; i++) /* whatever else would be asked for is */
+        manual_loop_step(&rig.loop);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->cursor, 7);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->counters.requests[CONSUMER_REQUEST_SLICE], 4);
+    rank_stop(&rank);
+    rig_deinit(&rig);
+}
+
 /* ---- damage ---- */
 
 struct repair {
@@ -381,6 +401,7 @@ const struct harness_test consumer_fetch_tests[] = {
     HARNESS_TEST(plain_tgb_is_one_slice),
     HARNESS_TEST(late_arrivals_are_handed_over_in_order),
     HARNESS_TEST(window_holds_the_budget_and_one_slice_at_least),
+    HARNESS_TEST(no_more_is_fetched_than_will_be_used),
     HARNESS_TEST(damaged_slice_is_asked_for_again),
     HARNESS_TEST(damage_that_stays_names_object_and_range),
     HARNESS_TEST(damaged_plain_tgb_is_found_by_the_manifest),
