@@ -95,6 +95,17 @@ static struct chain_effect send_validation(struct chain_reader *reader)
 
 /* ---- answers ---- */
 
+static void raise_floor(struct chain_reader *reader, struct floor floor)
+{
+    struct floor *top = &reader->top;
+    if (floor.version > top->version || (floor.version == top->version && floor.step > top->step))
+        *top = floor;
+    if (floor.version > reader->floor.version)
+        reader->floor.version = floor.version;
+    if (floor.step > reader->floor.step)
+        reader->floor.step = floor.step;
+}
+
 /* Takes the newest version and the highest floor from a page; true if a floor is on it, which means
  * that no version follows. Backwards, because keys are sorted: versions rising, then floors. */
 static bool read_page(struct chain_reader *reader)
@@ -113,10 +124,7 @@ static bool read_page(struct chain_reader *reader)
         if (!name_parse_floor(key, &floor))
             continue;
         floor_seen = true;
-        if (floor.version > reader->floor.version)
-            reader->floor.version = floor.version;
-        if (floor.step > reader->floor.step)
-            reader->floor.step = floor.step;
+        raise_floor(reader, floor);
     }
     return floor_seen;
 }

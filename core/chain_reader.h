@@ -50,6 +50,7 @@ struct chain_reader {
     struct manifest *known; /* the last one validated; stays until there is another; NULL: none */
     struct manifest *found; /* read, not yet validated */
     struct floor floor;     /* highest seen, each number by itself */
+    struct floor top;       /* the floor that sorts first of all seen */
     uint64_t newest;        /* found by the search in progress, or by the last */
     bool from_floor;        /* the search in progress starts at the floor, not at `known` */
     uint32_t retries_row;

@@ -211,14 +211,14 @@ static uint64_t kept_version(const struct reclaim *reclaim)
 /* N is validated after everything else that the floor says. */
 static void raise_floor(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
 {
+    struct floor top = reclaim->chain.top;
     struct floor floor = {.version = kept_version(reclaim), .step = reclaim->floor.step};
     if (reclaim->needed > floor.step)
         floor.step = reclaim->needed;
     reclaim->needed = floor.step;
     assert(floor.version <= reclaim->chain.known->version);
     if (reclaim->options.mode == RECLAIM_DRY_RUN ||
-        (floor.version == reclaim->chain.floor.version &&
-         floor.step == reclaim->chain.floor.step)) {
+        (floor.version == top.version && floor.step == top.step)) {
         reclaim->floor = floor;
         sweep(reclaim, now_ns, effects);
         return;
