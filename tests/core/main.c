@@ -35,6 +35,7 @@ extern const struct harness_test live_set_tests[];
 extern const struct harness_test reclaim_tests[];
 extern const struct harness_test reclaim_sweep_tests[];
 extern const struct harness_test reclaim_driver_tests[];
+extern const struct harness_test reclaim_swarm_tests[];
 extern const struct harness_test swarm_tests[];
 
 static const struct harness_suite suites[] = {
@@ -72,6 +73,7 @@ static const struct harness_suite suites[] = {
     {"reclaim", reclaim_tests},
     {"reclaim_sweep", reclaim_sweep_tests},
     {"reclaim_driver", reclaim_driver_tests},
+    {"reclaim_swarm", reclaim_swarm_tests},
     {"swarm", swarm_tests},
 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PORTS_MAX 64
+#define PORTS_MAX 256
 
 struct object {
     char key[STORE_KEY_MAX];
@@ -149,6 +149,15 @@ struct body *scripted_store_body(struct scripted_store *store, const char *key)
 bool scripted_store_has(const struct scripted_store *store, const char *key)
 {
     return find(store, key) != NULL;
+}
+
+uint64_t scripted_store_count(const struct scripted_store *store, const char *prefix)
+{
+    uint64_t count = 0;
+    for (size_t i = lower_bound(store, prefix); i < store->count; i++, count++)
+        if (strncmp(store->objects[i]->key, prefix, strlen(prefix)) != 0)
+            break;
+    return count;
 }
 
 struct manifest *scripted_store_version(const struct scripted_store *store, uint64_t version)

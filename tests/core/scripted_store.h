@@ -113,6 +113,8 @@ struct floor scripted_store_floor(const struct scripted_store *store);
 /* The stored body, to be changed in place; NULL if there is none. */
 struct body *scripted_store_body(struct scripted_store *store, const char *key);
 bool scripted_store_has(const struct scripted_store *store, const char *key);
+/* Objects whose key begins so. */
+uint64_t scripted_store_count(const struct scripted_store *store, const char *prefix);
 uint64_t scripted_store_requests(const struct scripted_store *store, enum request_kind kind);
 uint32_t scripted_store_in_flight(const struct scripted_store *store);
 /* Requests that wait to be applied late. */
