@@ -340,6 +340,7 @@ const struct world_kind lifecycle_world = {
     .open = lifecycle_open,
     .close = lifecycle_close,
     .copy = lifecycle_copy,
+    .forced = lifecycle_forced,
     .choices = lifecycle_choices,
     .step = lifecycle_step,
     .problem = lifecycle_problem,

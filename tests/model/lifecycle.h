@@ -47,6 +47,7 @@ struct lifecycle_bounds {
     uint32_t consumers;    /* names */
     uint32_t joined;       /* of them, so many run already, with a checkpoint at step 1 */
     uint32_t lives;        /* processes of consumers in all, those that joined included */
+    uint32_t agreed;       /* step at which a consumer starts without checkpoints; 0: anywhere */
     uint32_t zombies;      /* of them, so many may start while another of the same name lives on */
     uint32_t advances;     /* steps that are taken, each followed by a checkpoint */
     uint32_t kept;         /* checkpoints */

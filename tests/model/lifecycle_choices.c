@@ -157,24 +157,25 @@ static void reclaimer_choices(struct lifecycle *world, uint32_t index, struct li
 
 /* A producer begins without looking at the store, and a TGB that lies there unused longer changes
  * nothing for anybody. */
-static bool choose_one(struct lifecycle *world, struct list *list)
+bool lifecycle_forced(const void *looked_at, struct choice *choice)
 {
+    static const uint32_t slots[] = {1, RANK_SLOTS, RECLAIMER_SLOTS};
+    /* Operations are looked at through pointers that others write through. */
+    struct lifecycle *world = (struct lifecycle *)(uintptr_t)looked_at;
+    const uint32_t counts[] = {world->producer_count, world->rank_count, world->bounds->reclaimers};
     struct actor actor = {.kind = ACTOR_PRODUCER};
     for (actor.index = 0; actor.index < world->producer_count; actor.index++)
         if (producer_actor_can_begin(world, &world->producers[actor.index])) {
-            add(list, LIFECYCLE_COMMIT, actor);
+            *choice = choice_make(LIFECYCLE_COMMIT, actor);
             return true;
         }
     for (uint32_t kind = 0; kind <= ACTOR_RECLAIMER; kind++) {
-        const uint32_t counts[] = {world->producer_count, world->rank_count,
-                                   world->bounds->reclaimers};
-        static const uint32_t slots[] = {1, RANK_SLOTS, RECLAIMER_SLOTS};
         actor.kind = (enum actor_kind)kind;
         for (actor.index = 0; actor.index < counts[kind]; actor.index++)
             for (actor.slot = 0; actor.slot < slots[kind]; actor.slot++) {
                 const struct store_op *op = actor_op(world, actor);
                 if (op != NULL && lifecycle_commutes(world, actor, op)) {
-                    add(list, LIFECYCLE_ANSWER, actor);
+                    *choice = choice_make(LIFECYCLE_ANSWER, actor);
                     return true;
                 }
             }
@@ -184,11 +185,10 @@ static bool choose_one(struct lifecycle *world, struct list *list)
 
 uint32_t lifecycle_choices(const void *looked_at, struct choice choices[WORLD_CHOICES_MAX])
 {
-    /* Operations are looked at through pointers that others write through. */
     struct lifecycle *world = (struct lifecycle *)(uintptr_t)looked_at;
     struct list list = {.choices = choices};
-    if (choose_one(world, &list))
-        return list.count;
+    if (lifecycle_forced(world, &choices[0])) /* before the first step */
+        return 1;
     for (uint32_t i = 0; i < world->producer_count; i++) {
         struct actor actor = {.kind = ACTOR_PRODUCER, .index = i};
         const struct store_op *op = producer_actor_op(&world->producers[i]);

@@ -36,6 +36,7 @@ struct store_op *actor_op(struct lifecycle *world, struct actor actor);
 /* Whether a further process of this consumer may start. */
 bool consumer_can_start(const struct lifecycle *world, uint32_t consumer);
 
+bool lifecycle_forced(const void *world, struct choice *choice);
 uint32_t lifecycle_choices(const void *world, struct choice choices[WORLD_CHOICES_MAX]);
 
 #endif

@@ -123,11 +123,7 @@ static bool sweeps(const struct lifecycle *world, struct actor actor)
 /* Committed at a step that a floor has given up. */
 static bool is_given_up(const struct lifecycle *world, uint32_t tgb)
 {
-    uint64_t given_up = 0;
-    for (uint32_t key = 0; key < keys_count(); key++)
-        if (keys_at(key)->kind == KEY_FLOOR && keys_at(key)->floor.step > given_up &&
-            lifecycle_store_has(&world->store, key))
-            given_up = keys_at(key)->floor.step;
+    uint64_t given_up = lifecycle_store_given_up(&world->store);
     for (uint64_t step = 1; step < world->newest->next_step && step < given_up; step++)
         if (world->order[step] == tgb)
             return true;

@@ -43,3 +43,12 @@ uint64_t hash_request(uint64_t hash, const struct store_op *op)
         hash = hash_manifest(hash, op->body.manifest);
     return hash;
 }
+
+uint64_t hash_chain_reader(uint64_t hash, const struct chain_reader *reader)
+{
+    hash = hash_manifest(hash_manifest(hash, reader->known), reader->found);
+    hash = hash_mix(hash, (uint64_t)reader->phase * 2 + reader->from_floor);
+    hash = hash_mix(hash, reader->floor.version * 65536 + reader->floor.step * 256);
+    hash = hash_mix(hash, reader->top.version * 65536 + reader->top.step * 256);
+    return hash_mix(hash, reader->newest);
+}

@@ -2,6 +2,7 @@
 #ifndef TESTS_MODEL_LIFECYCLE_HASH_H
 #define TESTS_MODEL_LIFECYCLE_HASH_H
 
+#include "core/chain_reader.h"
 #include "core/manifest.h"
 #include "core/random.h"
 #include "core/store.h"
@@ -14,6 +15,8 @@ static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count);
 /* By content. The author's attempt and commit times are left out: nothing decides by them. */
 uint64_t hash_manifest(uint64_t hash, const struct manifest *manifest);
+/* Of what it decides by. */
+uint64_t hash_chain_reader(uint64_t hash, const struct chain_reader *reader);
 /* Of a request that is to be answered. */
 uint64_t hash_request(uint64_t hash, const struct store_op *op);
 

@@ -120,6 +120,8 @@ void rank_actor_start(struct lifecycle *world, uint32_t consumer, enum rank_star
     }
     world->rank_count++;
     options.membership.identity.bytes[0] = (uint8_t)world->rank_count;
+    if (host->durable.count == 0)
+        options.membership.start_step = world->bounds->agreed;
     rank->back = where == RANK_START_OLDEST;
     if (rank->back)
         options.membership.rollback_step = host->durable.items[0].step;
@@ -242,17 +244,11 @@ static uint64_t hash_membership(uint64_t hash, const struct membership *m)
     hash = hash_mix(hash, (uint64_t)m->phase * 2 + m->running);
     hash = hash_mix(hash, m->number * 65536 + m->first_step * 256 + m->options.rollback_step);
     hash = hash_mix(hash, m->published * 65536 + m->publishing * 256 + m->outdated);
+    hash = hash_mix(hash, m->marked * 2 + m->intent_checked);
     hash = hash_set(hash_set(hash, &m->checkpoints), &m->found);
     hash = hash_mix(hash, m->view.highest * 8u + m->view.highest_retired * 4u +
                               m->view.mine_retired * 2u + m->view.between_retired);
     return hash_mix(hash, m->view.between * 256 + m->view.between_step);
-}
-
-static uint64_t hash_chain(uint64_t hash, const struct chain_reader *c)
-{
-    hash = hash_manifest(hash_manifest(hash, c->known), c->found);
-    hash = hash_mix(hash, (uint64_t)c->phase * 2 + c->from_floor);
-    return hash_mix(hash, c->floor.version * 65536 + c->floor.step * 256 + c->newest);
 }
 
 /* Pace and counters are left out: when a poll happens is a choice here. */
@@ -269,7 +265,7 @@ uint64_t rank_actor_hash(const struct rank_actor *rank)
     hash = hash_mix(hash, m->offered * 64u + m->poll_armed * 32u + rank->saving * 16u +
                               rank->alone * 8u + m->fetches[0].state);
     hash = hash_set(hash, &m->waiting);
-    hash = hash_chain(hash_membership(hash, &m->membership), &m->chain);
+    hash = hash_chain_reader(hash_membership(hash, &m->membership), &m->chain);
     if (rank->busy[RANK_SLOT_CONTROL])
         hash = hash_request(hash_mix(hash, 1), &m->membership.op);
     if (rank->busy[RANK_SLOT_CHAIN])

@@ -152,13 +152,6 @@ static uint64_t hash_markers(uint64_t hash, const struct reclaim *m)
     return hash_mix(hash, m->seen_intent * 256 + m->old_intent);
 }
 
-static uint64_t hash_chain(uint64_t hash, const struct chain_reader *c)
-{
-    hash = hash_manifest(hash_manifest(hash, c->known), c->found);
-    hash = hash_mix(hash, (uint64_t)c->phase * 2 + c->from_floor);
-    return hash_mix(hash, c->floor.version * 65536 + c->floor.step * 256 + c->newest);
-}
-
 /* Reports decide nothing. */
 uint64_t reclaimer_actor_hash(const struct lifecycle *world,
                               const struct reclaimer_actor *reclaimer)
@@ -166,12 +159,13 @@ uint64_t reclaimer_actor_hash(const struct lifecycle *world,
     const struct reclaim *m = reclaimer->machine;
     if (!reclaimer->in_round && world->rounds == world->bounds->rounds)
         return 5;
-    uint64_t hash = hash_markers(hash_chain(6, &m->chain), m);
+    uint64_t hash = hash_markers(hash_chain_reader(6, &m->chain), m);
     hash = hash_mix(hash, (uint64_t)m->phase * 2 + reclaimer->in_round);
     hash = hash_mix(hash, m->live.first_step * 65536 + m->live.dropped * 256 + m->live.next_step);
     if (!reclaimer->in_round)
         return hash;
     hash = hash_mix(hash, m->floor.version * 65536 + m->floor.step * 256 + m->needed);
+    hash = hash_mix(hash, m->bucket_max);
     if (m->phase == RECLAIM_LISTING || m->phase == RECLAIM_LISTING_AGAIN)
         hash = hash_listing(hash, m);
     hash = hash_page(hash, m);

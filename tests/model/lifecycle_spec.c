@@ -176,6 +176,7 @@ static void check_tgb_deleted(struct lifecycle *world, uint32_t key)
 {
     uint32_t consumer = 0;
     uint64_t promised = lowest_promised(world, &consumer);
+    uint64_t given_up = lifecycle_store_given_up(&world->store);
     spec_event(world, EVENT_TGB_DELETED);
     for (uint64_t step = 1; step < world->newest->next_step; step++) {
         if (world->order[step] != key)
@@ -185,6 +186,9 @@ static void check_tgb_deleted(struct lifecycle *world, uint32_t key)
                         "the TGB of step %" PRIu64 " is deleted, and step %" PRIu64
                         " is promised to consumer %" PRIu32,
                         step, promised, consumer);
+        if (step >= given_up)
+            spec_broken(world, "the TGB of step %" PRIu64 " is deleted, the floors are at %" PRIu64,
+                        step, given_up);
         return;
     }
     spec_event(world, EVENT_ORPHAN_DELETED);
@@ -294,13 +298,11 @@ void spec_allowed(struct lifecycle *world, const struct rank_actor *rank)
                     "consumer %" PRIu32 " is allowed from step %" PRIu64
                     ", and the newest version starts at %" PRIu64,
                     rank->consumer, needed, world->newest->first_step);
-    for (uint32_t key = 0; key < keys_count(); key++)
-        if (keys_at(key)->kind == KEY_FLOOR && keys_at(key)->floor.step > needed &&
-            lifecycle_store_has(&world->store, key))
-            spec_broken(world,
-                        "consumer %" PRIu32 " is allowed from step %" PRIu64
-                        ", and a floor is at step %" PRIu64,
-                        rank->consumer, needed, keys_at(key)->floor.step);
+    if (lifecycle_store_given_up(&world->store) > needed)
+        spec_broken(world,
+                    "consumer %" PRIu32 " is allowed from step %" PRIu64
+                    ", and a floor is at step %" PRIu64,
+                    rank->consumer, needed, lifecycle_store_given_up(&world->store));
     check_present(world, rank->consumer, needed);
 }
 

@@ -32,6 +32,19 @@ struct floor lifecycle_store_floor(const struct lifecycle_store *store)
     return (struct floor){0};
 }
 
+uint64_t lifecycle_store_given_up(const struct lifecycle_store *store)
+{
+    uint64_t step = 0;
+    for (uint32_t i = keys_after(NAME_FLOOR_PREFIX); i < keys_count(); i++) {
+        uint32_t key = keys_in_order(i);
+        if (keys_at(key)->kind != KEY_FLOOR)
+            break;
+        if (lifecycle_store_has(store, key) && keys_at(key)->floor.step > step)
+            step = keys_at(key)->floor.step;
+    }
+    return step;
+}
+
 /* ---- writes ---- */
 
 static struct incarnation *number_at(struct lifecycle_store *store, const struct key *key)

@@ -49,6 +49,9 @@ bool lifecycle_store_has(const struct lifecycle_store *store, uint32_t key);
 /* The floor that a listing shows first; zero: none. */
 struct floor lifecycle_store_floor(const struct lifecycle_store *store);
 
+/* The highest step of any floor. */
+uint64_t lifecycle_store_given_up(const struct lifecycle_store *store);
+
 /* Applies the operation and fills its answer. Of a write, *applied says what happened; its content
  * is borrowed from the operation. */
 MUST_USE enum store_outcome lifecycle_store_apply(struct lifecycle_store *store,

@@ -20,9 +20,10 @@ struct search {
     const struct world_kind *kind;
     const void *bounds;
     struct table table;
-    void *worlds[DEPTH_MAX + 1]; /* memory of the world at each depth, made when first reached */
+    void *worlds[DEPTH_MAX + 1]; /* memory of the world at each level, made when first reached */
     struct choice path[DEPTH_MAX];
     uint32_t depth;
+    uint64_t visits;
     time_t deadline;
     struct search_result *result;
 };
@@ -58,13 +59,13 @@ static bool table_put(struct table *table, uint64_t hash)
     return true;
 }
 
-static void *world_at(struct search *search, uint32_t depth)
+static void *world_at(struct search *search, uint32_t level)
 {
-    assert(depth <= DEPTH_MAX);
-    if (search->worlds[depth] == NULL)
-        search->worlds[depth] = malloc(search->kind->world_bytes);
-    assert(search->worlds[depth]);
-    return search->worlds[depth];
+    assert(level <= DEPTH_MAX);
+    if (search->worlds[level] == NULL)
+        search->worlds[level] = malloc(search->kind->world_bytes);
+    assert(search->worlds[level]);
+    return search->worlds[level];
 }
 
 static void print_path(const struct search *search, const char *problem)
@@ -113,32 +114,48 @@ static void count_events(struct search *search, const void *world)
         search->result->events[i] += events & 1;
 }
 
-/* False: the protocol is broken, and the path to it was printed. */
-static bool explore(struct search *search)
+static bool is_broken(const struct search *search, const void *world)
+{
+    return search->kind->problem(world)[0] != '\0';
+}
+
+static void step(struct search *search, void *world, struct choice choice)
+{
+    assert(search->depth < DEPTH_MAX);
+    search->path[search->depth++] = choice;
+    if (search->depth > search->result->depth)
+        search->result->depth = search->depth;
+    search->result->steps++;
+    search->kind->step(world, choice);
+    count_events(search, world);
+}
+
+/* False: the protocol is broken, and the path to it was printed. `level` counts choices that were
+ * not forced. */
+static bool explore(struct search *search, uint32_t level)
 {
     const struct world_kind *kind = search->kind;
-    const void *world = world_at(search, search->depth);
+    const void *world = world_at(search, level);
+    uint32_t depth = search->depth;
     struct choice choices[WORLD_CHOICES_MAX];
     uint32_t count = kind->choices(world, choices);
-    if ((search->result->steps & 4095) == 0 && time(NULL) >= search->deadline)
+    if ((++search->visits & 4095) == 0 && time(NULL) >= search->deadline)
         search->result->exhausted = false;
     for (uint32_t i = 0; i < count && search->result->exhausted; i++) {
         bool good = true;
-        void *next = world_at(search, search->depth + 1);
+        void *next = world_at(search, level + 1);
         kind->copy(next, world);
-        search->path[search->depth++] = choices[i];
-        if (search->depth > search->result->depth)
-            search->result->depth = search->depth;
-        search->result->steps++;
-        kind->step(next, choices[i]);
-        count_events(search, next);
-        if (kind->problem(next)[0] != '\0') {
+        step(search, next, choices[i]);
+        struct choice forced;
+        while (!is_broken(search, next) && kind->forced != NULL && kind->forced(next, &forced))
+            step(search, next, forced);
+        if (is_broken(search, next)) {
             print_path(search, kind->problem(next));
             good = false;
         } else if (table_put(&search->table, kind->hash(next))) {
-            good = explore(search);
+            good = explore(search, level + 1);
         }
-        search->depth--;
+        search->depth = depth;
         kind->close(next);
         if (!good)
             return false;
@@ -158,7 +175,7 @@ void search_run(const struct world_kind *kind, const void *bounds, long seconds,
     search->result = result;
     catch_abort(search);
     kind->open(world_at(search, 0), bounds);
-    result->good = explore(search);
+    result->good = explore(search, 0);
     kind->close(search->worlds[0]);
     result->states = search->table.count;
     for (uint32_t i = 0; i <= DEPTH_MAX; i++)

@@ -26,8 +26,10 @@ struct world_kind {
     void (*open)(void *world, const void *bounds);
     void (*close)(void *world);
     void (*copy)(void *to, const void *from);
-    /* What can happen: all of it, or one choice that commutes with everything else that ever can
-     * (a partial order reduction: trying it first hides no outcome). */
+    /* True: *choice commutes with everything else that ever can happen (a partial order reduction:
+     * trying nothing else hides no outcome), and belongs to the step before it. May be NULL. */
+    bool (*forced)(const void *world, struct choice *choice);
+    /* What can happen: all of it, or one choice that commutes as above. */
     uint32_t (*choices)(const void *world, struct choice choices[WORLD_CHOICES_MAX]);
     void (*step)(void *world, struct choice choice);
     /* What is broken; empty: nothing. */
