@@ -99,7 +99,11 @@ static void decode_result(struct store_op *outer)
         !name_parse_version(outer->key, &version))
         return;
     struct manifest *manifest = NULL;
-    enum manifest_error error = manifest_decode(outer->result.data, outer->result.bytes, &manifest);
+    struct manifest_part part = {.first_step = outer->entries_first,
+                                 .next_step =
+                                     outer->entries_next != 0 ? outer->entries_next : UINT64_MAX};
+    enum manifest_error error =
+        manifest_decode_part(outer->result.data, outer->result.bytes, part, &manifest);
     uint64_t bytes = outer->result.bytes;
     body_release(&outer->result);
     if (error != MANIFEST_OK) {

@@ -21,6 +21,7 @@ struct manifest *manifest_genesis(uint32_t entry_bytes)
     genesis->version = MANIFEST_GENESIS_VERSION;
     genesis->first_step = 1;
     genesis->next_step = 1;
+    genesis->held = (struct manifest_part){.first_step = 1, .next_step = 1};
     genesis->states = state_table_make(NULL, 0);
     return genesis;
 }
@@ -39,6 +40,7 @@ static struct entry_block *live_list(struct manifest *base, uint64_t first_step)
 struct manifest *manifest_append(struct manifest *base, const struct manifest_change *change)
 {
     assert(change->state.producer == change->author.producer);
+    assert(manifest_whole(base));
     struct manifest *next = malloc(sizeof(*next));
     assert(next != NULL);
     *next = (struct manifest){
@@ -54,6 +56,8 @@ struct manifest *manifest_append(struct manifest *base, const struct manifest_ch
     if (change->first_step > next->first_step)
         next->first_step =
             change->first_step < next->next_step ? change->first_step : next->next_step;
+    next->held =
+        (struct manifest_part){.first_step = next->first_step, .next_step = next->next_step};
     next->entries = live_list(base, next->first_step);
     if (change->entry_count > 0) {
         next->entries = entry_block_make(next->entries, base->next_step, change->entry_count);
@@ -111,7 +115,7 @@ uint32_t manifest_active_producers(const struct manifest *manifest, uint64_t ver
 
 const struct manifest_entry *manifest_entry_find(const struct manifest *manifest, uint64_t step)
 {
-    if (step < manifest->first_step || step >= manifest->next_step)
+    if (step < manifest->held.first_step || step >= manifest->held.next_step)
         return NULL;
     const struct entry_block *block = entry_block_find(manifest->entries, step);
     return &block->entries[step - block->first_step];
@@ -120,9 +124,9 @@ const struct manifest_entry *manifest_entry_find(const struct manifest *manifest
 void manifest_visit_entries(const struct manifest *manifest, uint64_t first_step,
                             manifest_visit visit, void *context)
 {
-    if (first_step < manifest->first_step)
-        first_step = manifest->first_step;
-    if (first_step < manifest->next_step)
+    if (first_step < manifest->held.first_step)
+        first_step = manifest->held.first_step;
+    if (first_step < manifest->held.next_step)
         entry_block_visit(manifest->entries, first_step, visit, context);
 }
 

@@ -53,6 +53,12 @@ struct producer_state {
     uint64_t last_commit_version;
 };
 
+/* The steps [first_step, next_step). */
+struct manifest_part {
+    uint64_t first_step;
+    uint64_t next_step;
+};
+
 struct entry_block;
 struct state_table;
 
@@ -68,6 +74,9 @@ struct manifest {
     /* XXH3-64 over the encoded bytes before it. 0 where nothing was encoded (simulated references).
      */
     uint64_t checksum;
+    /* Whose entries are here: all live steps, unless a decoder was asked for a part. Within the
+     * live steps; such a version can be read, and neither encoded nor appended to. */
+    struct manifest_part held;
     struct entry_block *entries;
     struct state_table *states;
 };
@@ -88,6 +97,12 @@ struct manifest *manifest_append(struct manifest *base, const struct manifest_ch
 struct manifest *manifest_retain(struct manifest *manifest);
 void manifest_release(struct manifest *manifest); /* NULL is allowed */
 
+static inline bool manifest_whole(const struct manifest *manifest)
+{
+    return manifest->held.first_step == manifest->first_step &&
+           manifest->held.next_step == manifest->next_step;
+}
+
 static inline uint64_t manifest_live_entries(const struct manifest *manifest)
 {
     return manifest->next_step - manifest->first_step;
@@ -102,11 +117,11 @@ const struct producer_state *manifest_state_find(const struct manifest *manifest
 /* Producers whose last commit is one of the newest `versions` versions. */
 uint32_t manifest_active_producers(const struct manifest *manifest, uint64_t versions);
 
-/* The entry of a live step, NULL if `step` is not one; O(log blocks), at most O(log entries). It
+/* The entry of a held step, NULL if `step` is not one; O(log blocks), at most O(log entries). It
  * lives as long as the manifest. */
 const struct manifest_entry *manifest_entry_find(const struct manifest *manifest, uint64_t step);
 
-/* Calls `visit` for the live entries from `first_step` on, in step order. */
+/* Calls `visit` for the held entries from `first_step` on, in step order. */
 typedef void (*manifest_visit)(uint64_t step, const struct manifest_entry *entry, void *context);
 void manifest_visit_entries(const struct manifest *manifest, uint64_t first_step,
                             manifest_visit visit, void *context);
@@ -137,5 +152,9 @@ const char *manifest_error_text(enum manifest_error error);
  * MANIFEST_OK *manifest is the caller's; otherwise it is untouched. */
 MUST_USE enum manifest_error manifest_decode(const uint8_t *bytes, uint64_t size,
                                              struct manifest **manifest);
+/* The same, all bytes examined, and of the entries only those of `part` kept. */
+MUST_USE enum manifest_error manifest_decode_part(const uint8_t *bytes, uint64_t size,
+                                                  struct manifest_part part,
+                                                  struct manifest **manifest);
 
 #endif

@@ -100,6 +100,7 @@ static uint8_t *encode_state(const struct producer_state *state, uint8_t *out)
 
 uint64_t manifest_encode(const struct manifest *manifest, uint8_t *bytes)
 {
+    assert(manifest_whole(manifest));
     struct entry_cursor cursor = {.out = encode_header(manifest, bytes),
                                   .entry_bytes = manifest->entry_bytes};
     manifest_visit_entries(manifest, manifest->first_step, encode_entry, &cursor);
@@ -216,14 +217,30 @@ static bool author_consistent(const struct manifest *manifest)
            memcmp(&state->incarnation, &manifest->author.incarnation, INCARNATION_BYTES) == 0;
 }
 
+/* Examines all, and keeps those that are held. */
+static bool decode_entries(const uint8_t *in, struct manifest *manifest)
+{
+    const struct manifest_part *held = &manifest->held;
+    if (held->first_step < held->next_step)
+        manifest->entries =
+            entry_block_make(NULL, held->first_step, held->next_step - held->first_step);
+    for (uint64_t step = manifest->first_step; step < manifest->next_step; step++) {
+        struct manifest_entry passed;
+        bool kept = step >= held->first_step && step < held->next_step;
+        struct manifest_entry *entry =
+            kept ? &manifest->entries->entries[step - held->first_step] : &passed;
+        if (!decode_entry(in, manifest->entry_bytes, entry))
+            return false;
+        in += manifest->entry_bytes;
+    }
+    return true;
+}
+
 static bool decode_body(const uint8_t *in, struct manifest *manifest, uint32_t state_count)
 {
-    uint64_t entries = manifest_live_entries(manifest);
-    if (entries > 0)
-        manifest->entries = entry_block_make(NULL, manifest->first_step, entries);
-    for (uint64_t i = 0; i < entries; i++, in += manifest->entry_bytes)
-        if (!decode_entry(in, manifest->entry_bytes, &manifest->entries->entries[i]))
-            return false;
+    if (!decode_entries(in, manifest))
+        return false;
+    in += manifest_live_entries(manifest) * manifest->entry_bytes;
     struct producer_state *states = malloc((state_count + 1) * sizeof(*states));
     assert(states);
     bool good = decode_states(in, state_count, manifest, states);
@@ -233,7 +250,29 @@ static bool decode_body(const uint8_t *in, struct manifest *manifest, uint32_t s
     return good && author_consistent(manifest);
 }
 
+/* What of the wanted part is live; empty: at the end that is nearer. */
+static struct manifest_part live_part(const struct manifest *manifest, struct manifest_part wanted)
+{
+    struct manifest_part part = wanted;
+    if (part.first_step < manifest->first_step)
+        part.first_step = manifest->first_step;
+    if (part.first_step > manifest->next_step)
+        part.first_step = manifest->next_step;
+    if (part.next_step > manifest->next_step)
+        part.next_step = manifest->next_step;
+    if (part.next_step < part.first_step)
+        part.next_step = part.first_step;
+    return part;
+}
+
 enum manifest_error manifest_decode(const uint8_t *bytes, uint64_t size, struct manifest **manifest)
+{
+    struct manifest_part all = {.first_step = 0, .next_step = UINT64_MAX};
+    return manifest_decode_part(bytes, size, all, manifest);
+}
+
+enum manifest_error manifest_decode_part(const uint8_t *bytes, uint64_t size,
+                                         struct manifest_part part, struct manifest **manifest)
 {
     struct manifest header = {.references = 1};
     uint32_t states = 0;
@@ -244,6 +283,7 @@ enum manifest_error manifest_decode(const uint8_t *bytes, uint64_t size, struct 
     header.checksum = wire_take64(&trailer);
     if (XXH3_64bits(bytes, size - MANIFEST_TRAILER_BYTES) != header.checksum)
         return MANIFEST_BAD_CHECKSUM;
+    header.held = live_part(&header, part);
     if (!decode_body(bytes + MANIFEST_HEADER_BYTES, &header, states)) {
         entry_block_release(header.entries);
         if (header.states)

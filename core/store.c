@@ -65,6 +65,8 @@ void store_op_copy_request(struct store_op *op, const struct store_op *from)
     op->range_offset = from->range_offset;
     op->range_bytes = from->range_bytes;
     op->list_keys_max = from->list_keys_max;
+    op->entries_first = from->entries_first;
+    op->entries_next = from->entries_next;
     op->body_checksum = 0;
     memcpy(op->key, from->key, sizeof(op->key));
     memcpy(op->after, from->after, sizeof(op->after));

@@ -91,10 +91,14 @@ struct store_op {
 
     /* Request: set by the caller, untouched by the store. */
     enum store_verb verb;
-    struct body body;          /* PUT, PUT_IF_ABSENT: borrowed until done */
-    uint64_t range_offset;     /* GET */
-    uint64_t range_bytes;      /* GET: 0 means to the end of the object */
-    uint32_t list_keys_max;    /* LIST: 1..STORE_LIST_KEYS_MAX */
+    struct body body;       /* PUT, PUT_IF_ABSENT: borrowed until done */
+    uint64_t range_offset;  /* GET */
+    uint64_t range_bytes;   /* GET: 0 means to the end of the object */
+    uint32_t list_keys_max; /* LIST: 1..STORE_LIST_KEYS_MAX */
+    /* GET of a whole version through a codec: only the entries of the steps [first, next) need be
+     * decoded, which bounds memory. Both 0: all. */
+    uint64_t entries_first;
+    uint64_t entries_next;
     char key[STORE_KEY_MAX];   /* LIST: the prefix, may be empty */
     char after[STORE_KEY_MAX]; /* LIST: only keys greater than this; may be empty */
 

@@ -57,6 +57,67 @@ static void thousands_of_random_manifests_round_trip(void)
     }
 }
 
+static void expect_part(const struct manifest *whole, const struct encoded *encoded,
+                        struct manifest_part wanted)
+{
+    struct manifest *part = NULL;
+    CU_ASSERT_EQUAL_FATAL(manifest_decode_part(encoded->data, encoded->bytes, wanted, &part),
+                          MANIFEST_OK);
+    CU_ASSERT(part->first_step == whole->first_step && part->next_step == whole->next_step);
+    CU_ASSERT_EQUAL(part->checksum, manifest_encode(whole, encoded->data));
+    CU_ASSERT_EQUAL(manifest_encoded_bytes(part), encoded->bytes);
+    CU_ASSERT_EQUAL(manifest_state_count(part), manifest_state_count(whole));
+    uint64_t held = 0;
+    for (uint64_t step = whole->first_step - 1; step <= whole->next_step; step++) {
+        const struct manifest_entry *entry = manifest_entry_find(part, step);
+        const struct manifest_entry *same = manifest_entry_find(whole, step);
+        bool asked = step >= wanted.first_step && step < wanted.next_step;
+        CU_ASSERT_FATAL((entry != NULL) == (same != NULL && asked));
+        held += entry != NULL;
+        CU_ASSERT(entry == NULL || memcmp(entry, same, sizeof(*entry)) == 0);
+    }
+    CU_ASSERT_EQUAL(part->held.next_step - part->held.first_step, held);
+    CU_ASSERT_EQUAL(manifest_whole(part), held == manifest_live_entries(whole));
+    manifest_release(part);
+}
+
+static void part_holds_what_was_asked_for(void)
+{
+    struct random_stream stream = random_stream_make(2, 1);
+    for (int i = 0; i < 500; i++) {
+        struct manifest *whole = chain_random(&stream);
+        struct encoded encoded = encode(whole);
+        uint64_t span = manifest_live_entries(whole) + 6;
+        struct manifest_part wanted = {
+            .first_step = whole->first_step - 1 + random_next(&stream) % span,
+            .next_step = whole->first_step - 1 + random_next(&stream) % span};
+        expect_part(whole, &encoded, wanted);
+        expect_part(whole, &encoded, (struct manifest_part){.next_step = UINT64_MAX});
+        manifest_release(whole);
+        free(encoded.data);
+    }
+}
+
+/* Damage in an entry that is not asked for, under a right checksum. */
+static void part_believes_nothing_beside_it_either(void)
+{
+    struct random_stream stream = random_stream_make(3, 1);
+    struct manifest *genesis = manifest_genesis(MANIFEST_ENTRY_BYTES_MIN);
+    struct manifest *whole = chain_append(genesis, &stream, 1, 4, 1);
+    struct encoded encoded = encode(whole);
+    memset(encoded.data + MANIFEST_HEADER_BYTES, 0, MANIFEST_ENTRY_BYTES_MIN);
+    uint64_t checksum = XXH3_64bits(encoded.data, encoded.bytes - sizeof(checksum));
+    memcpy(encoded.data + encoded.bytes - sizeof(checksum), &checksum, sizeof(checksum));
+    struct manifest_part wanted = {.first_step = 3, .next_step = 4};
+    struct manifest *part = NULL;
+    CU_ASSERT_EQUAL(manifest_decode_part(encoded.data, encoded.bytes, wanted, &part),
+                    MANIFEST_BAD_FIELD);
+    CU_ASSERT_PTR_NULL(part);
+    manifest_release(whole);
+    manifest_release(genesis);
+    free(encoded.data);
+}
+
 static struct encoded small(struct manifest **manifest)
 {
     struct random_stream stream = random_stream_make(2, 1);
@@ -219,6 +280,8 @@ static void genesis_has_one_encoding(void)
 
 const struct harness_test manifest_codec_tests[] = {
     HARNESS_TEST(thousands_of_random_manifests_round_trip),
+    HARNESS_TEST(part_holds_what_was_asked_for),
+    HARNESS_TEST(part_believes_nothing_beside_it_either),
     HARNESS_TEST(every_truncation_and_extension_is_refused),
     HARNESS_TEST(every_flipped_bit_is_refused),
     HARNESS_TEST(damage_under_a_valid_checksum_is_harmless),
