@@ -74,28 +74,52 @@ static enum open_result check_ranks(const struct consume_job *job, uint32_t rank
 
 /* ---- where to start ---- */
 
-/* The highest floor is the first that is listed. */
-static enum open_result read_floor(struct live_session *session, struct consume_job *job,
-                                   char text[CONSUME_JOB_TEXT_MAX])
+/* The step that a floor or an intent says; 0: it is neither. */
+static uint64_t step_of(const char *key)
+{
+    struct floor floor;
+    uint64_t intent;
+    if (name_parse_floor(key, &floor))
+        return floor.step;
+    return name_parse_intent(key, &intent) ? intent : 0;
+}
+
+/* Raises job->from to the highest step that is given up below a prefix, or is about to be. */
+static enum open_result raise_from(struct live_session *session, const char *prefix,
+                                   struct consume_job *job, char text[CONSUME_JOB_TEXT_MAX])
 {
     struct store_op op;
-    struct floor floor = {.step = 1};
-    enum open_result result = OPEN_OK;
+    bool more = true;
     store_op_init(&op);
     op.verb = STORE_LIST;
-    op.list_keys_max = 1;
-    snprintf(op.key, sizeof(op.key), "%s", NAME_FLOOR_PREFIX);
-    live_request(session, &op);
-    if (op.outcome != STORE_OK) {
-        snprintf(text, CONSUME_JOB_TEXT_MAX, "%s", live_session_error(&op));
-        result = OPEN_FAILED;
-    } else if (op.page.count > 0 && name_parse_floor(list_page_key(&op.page, 0), &floor)) {
-        job->from = floor.step > 0 ? floor.step : 1;
-    } else {
-        job->from = 1;
+    op.list_keys_max = STORE_LIST_KEYS_MAX;
+    snprintf(op.key, sizeof(op.key), "%s", prefix);
+    while (more) {
+        live_request(session, &op);
+        more = op.outcome == STORE_OK && op.page.truncated && op.page.count > 0;
+        for (size_t i = 0; op.outcome == STORE_OK && i < op.page.count; i++) {
+            uint64_t step = step_of(list_page_key(&op.page, i));
+            job->from = step > job->from ? step : job->from;
+        }
+        if (!more)
+            break;
+        snprintf(op.after, sizeof(op.after), "%s", list_page_key(&op.page, op.page.count - 1));
+        store_op_release(&op);
     }
+    enum open_result result = op.outcome == STORE_OK ? OPEN_OK : OPEN_FAILED;
+    if (result != OPEN_OK)
+        snprintf(text, CONSUME_JOB_TEXT_MAX, "%s", live_session_error(&op));
     store_op_deinit(&op);
     return result;
+}
+
+/* The first step that nobody has given up, or is about to. */
+static enum open_result find_first(struct live_session *session, struct consume_job *job,
+                                   char text[CONSUME_JOB_TEXT_MAX])
+{
+    job->from = 1;
+    enum open_result result = raise_from(session, NAME_FLOOR_PREFIX, job, text);
+    return result != OPEN_OK ? result : raise_from(session, NAME_INTENT_PREFIX, job, text);
 }
 
 enum open_result consume_job_find(struct live_session *session, uint32_t ranks,
@@ -105,6 +129,6 @@ enum open_result consume_job_find(struct live_session *session, uint32_t ranks,
     if (result == OPEN_OK)
         result = check_ranks(job, ranks, text);
     if (result == OPEN_OK && job->from == 0)
-        result = read_floor(session, job, text);
+        result = find_first(session, job, text);
     return result;
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/name.h"
 #include "tests/experiments/plane_fixture.h"
 #include "tests/harness.h"
 
@@ -192,6 +193,32 @@ static void strangers_objects_are_left_alone(void)
     plane_close(&plane);
 }
 
+static void a_new_job_begins_where_nothing_is_given_up(void)
+{
+    struct plane plane;
+    char path[LIVE_PATH_MAX];
+    char key[STORE_KEY_MAX];
+    plane_open(&plane, "2x1", 20);
+    consume(&plane, "17");
+    json_decref(round_of(&plane, NULL));
+    /* What a reclaimer leaves that died right behind its intent; and a stranger's key before it. */
+    name_intent(key, 15);
+    live_path(path, plane.folder, "intent+/%s", key + strlen(NAME_INTENT_PREFIX));
+    FILE *file = fopen(path, "w");
+    assert(file != NULL);
+    fclose(file);
+    plane_write(&plane, "intent+/0", "mine");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--ranks", "2", "--steps", "2", "--json")),
+                    0);
+    json_t *report = plane_json(&plane.process);
+    for (size_t i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(
+            live_number(json_array_get(json_object_get(report, "ranks"), i), "first_step", NULL),
+            15);
+    json_decref(report);
+    plane_close(&plane);
+}
+
 static void flags_that_make_no_sense_are_refused(void)
 {
     static const struct {
@@ -225,6 +252,7 @@ const struct harness_test gc_tests[] = {
     HARNESS_TEST(a_human_retires_who_will_not_come_back),
     HARNESS_TEST(a_dead_producers_batches_go_when_it_is_retired),
     HARNESS_TEST(strangers_objects_are_left_alone),
+    HARNESS_TEST(a_new_job_begins_where_nothing_is_given_up),
     HARNESS_TEST(flags_that_make_no_sense_are_refused),
     {0},
 };
