@@ -119,7 +119,7 @@ void rank_actor_start(struct lifecycle *world, uint32_t consumer, enum rank_star
         rank->alone = false;
     }
     world->rank_count++;
-    options.membership.identity.bytes[0] = (uint8_t)world->rank_count;
+    options.membership.identity.bytes[0] = (uint8_t)world->rank_count; /* says whose it is */
     if (host->durable.count == 0)
         options.membership.start_step = world->bounds->agreed;
     rank->back = where == RANK_START_OLDEST;
@@ -256,7 +256,7 @@ uint64_t rank_actor_hash(const struct rank_actor *rank)
 {
     const struct consumer *m = rank->machine;
     if (m == NULL)
-        return 1;
+        return hash_mix(1, rank->alone); /* which its number's value goes on to say */
     uint64_t hash = hash_mix(rank->consumer, m->membership.options.identity.bytes[0]);
     hash = hash_mix(hash, (uint64_t)m->phase * 4096 + (uint64_t)m->control_state * 512 +
                               (uint64_t)m->control * 64 + (uint64_t)m->chain_state * 8 +

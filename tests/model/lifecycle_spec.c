@@ -36,6 +36,24 @@ static bool retired_from(const struct lifecycle *world, uint32_t consumer, uint6
     return false;
 }
 
+/* A later process, started while another of its name lived, so that what it read may have been
+ * outdated, has said that it needs no more than what lies from a step above this one on. */
+static bool given_away(const struct lifecycle *world, uint32_t consumer, uint64_t promised)
+{
+    const struct host *host = &world->hosts[consumer];
+    for (uint32_t i = 0; i < keys_count(); i++) {
+        const struct watermark_name *name = &keys_at(i)->watermark;
+        if (keys_at(i)->kind != KEY_WATERMARK || name->part != WATERMARK_NUMBER_VALUE ||
+            name->consumer != consumer || name->number <= host->allowed || name->step <= promised ||
+            !lifecycle_store_has(&world->store, i))
+            continue;
+        uint32_t owner = world->store.numbers[consumer][name->number].bytes[0];
+        if (owner > 0 && !world->ranks[owner - 1].alone)
+            return true;
+    }
+    return false;
+}
+
 static uint64_t needed_by(const struct membership *membership)
 {
     const struct checkpoint_set *kept = &membership->checkpoints;
@@ -59,7 +77,7 @@ uint64_t spec_promised(const struct lifecycle *world, uint32_t consumer)
             needed_by(membership) < promised)
             promised = needed_by(membership);
     }
-    return promised;
+    return given_away(world, consumer, promised) ? UINT64_MAX : promised;
 }
 
 static uint64_t lowest_promised(const struct lifecycle *world, uint32_t *consumer)

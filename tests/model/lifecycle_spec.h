@@ -3,7 +3,8 @@
  * Promised to a consumer is every step from the oldest checkpoint that it keeps, or from its first
  * one while it keeps none: to the process with the highest number that was allowed to run, and to
  * the checkpoints that such a process made durable, whoever reads them next. A promise ends when
- * the consumer is retired, or its checkpoints were refused. */
+ * the consumer is retired, when its checkpoints were refused, and when a later process that started
+ * beside another one of its name, so that it may have read outdated ones, needs less. */
 #ifndef TESTS_MODEL_LIFECYCLE_SPEC_H
 #define TESTS_MODEL_LIFECYCLE_SPEC_H
 

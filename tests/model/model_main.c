@@ -51,12 +51,70 @@ static const struct named_bounds {
      "1 producer, 2 incarnations, one of which dies, to 5 versions, two creates late, two floors",
      COMMIT_WORLD(.producers = 1, .machines = 2, .versions = 5, .unknowns = 2, .late = 2,
                   .floors = 2, .crashes = 1)},
-    {"life",
-     "1 consumer, 2 processes, one after the other or at once, 2 reclaimers, one write lost or "
-     "late",
+    {"life", "1 consumer whose next process takes over, 1 reclaimer, one write lost or late",
+     LIFECYCLE(.steps = 3, .consumers = 1, .joined = 1, .lives = 2, .zombies = 1, .advances = 2,
+               .kept = 2, .reclaimers = 1, .rounds = 1, .faults = FAULTS_ALL, .unknowns = 1,
+               .late = 1)},
+    {"takeover", "as life, with 2 reclaimers and 2 rounds",
      LIFECYCLE(.steps = 3, .consumers = 1, .joined = 1, .lives = 2, .zombies = 1, .advances = 2,
                .kept = 2, .reclaimers = 2, .rounds = 2, .faults = FAULTS_ALL, .unknowns = 1,
                .late = 1)},
+    {"numbers",
+     "1 consumer, 3 processes one after the other, one of them goes back, 2 rounds of a reclaimer, "
+     "one write lost or late",
+     LIFECYCLE(.steps = 3, .consumers = 1, .joined = 1, .lives = 3, .rollbacks = 1, .advances = 3,
+               .kept = 2, .reclaimers = 1, .rounds = 2, .faults = FAULTS_ALL, .unknowns = 1,
+               .late = 1)},
+    {"rollback",
+     "1 consumer, 3 processes, all may be alive at once, one goes back, 2 rounds of a reclaimer, "
+     "one "
+     "write of theirs lost or late",
+     LIFECYCLE(.steps = 3, .consumers = 1, .joined = 1, .lives = 3, .zombies = 2, .rollbacks = 1,
+               .advances = 2, .kept = 2, .reclaimers = 1, .rounds = 2, .faults = FAULTS_WATERMARKS,
+               .unknowns = 1, .late = 1)},
+    {"newcomer", "a consumer joins, 2 reclaimers, 2 rounds, one write lost or late",
+     LIFECYCLE(.steps = 3, .consumers = 2, .joined = 1, .lives = 2, .advances = 2, .kept = 2,
+               .reclaimers = 2, .rounds = 2, .faults = FAULTS_ALL, .unknowns = 1, .late = 1)},
+    {"agreed", "as newcomer, but it starts at step 1, as was agreed before",
+     LIFECYCLE(.steps = 3, .consumers = 2, .joined = 1, .lives = 2, .agreed = 1, .advances = 2,
+               .kept = 2, .reclaimers = 2, .rounds = 2, .faults = FAULTS_ALL, .unknowns = 1,
+               .late = 1)},
+    {"first", "the first consumer, 2 processes, 2 reclaimers, 2 rounds, one write lost or late",
+     LIFECYCLE(.steps = 2, .consumers = 1, .lives = 2, .advances = 2, .kept = 2, .reclaimers = 2,
+               .rounds = 2, .faults = FAULTS_ALL, .unknowns = 1, .late = 1)},
+    {"markers",
+     "1 consumer, 2 processes, 3 rounds of 2 reclaimers that delete old floors and intents, of "
+     "which "
+     "one is lost or late",
+     LIFECYCLE(.steps = 3, .consumers = 1, .joined = 1, .lives = 2, .advances = 2, .kept = 2,
+               .reclaimers = 2, .rounds = 3, .faults = FAULTS_MARKERS, .unknowns = 1, .late = 1)},
+    {"pages", "1 consumer whose next process takes over, 2 rounds, listings of one key a page",
+     LIFECYCLE(.steps = 2, .consumers = 1, .joined = 1, .lives = 2, .zombies = 1, .advances = 1,
+               .kept = 1, .reclaimers = 1, .rounds = 2, .page_keys = 1)},
+    {"trim", "a producer commits a batch, 1 consumer, 2 rounds of 2 reclaimers",
+     LIFECYCLE(.steps = 3, .producers = 1, .incarnations = 1, .batches = 1, .consumers = 1,
+               .joined = 1, .lives = 1, .advances = 2, .kept = 1, .reclaimers = 2, .rounds = 2)},
+    {"readers",
+     "a producer commits 2 batches, a consumer and a reclaimer read the chain meanwhile, one "
+     "version "
+     "lost or late",
+     LIFECYCLE(.steps = 1, .producers = 1, .incarnations = 1, .batches = 2, .consumers = 1,
+               .joined = 1, .lives = 1, .advances = 2, .kept = 1, .readers = 1, .reclaimers = 1,
+               .rounds = 1, .faults = FAULTS_VERSIONS, .unknowns = 1, .late = 1)},
+    {"undecided", "2 producers commit 2 batches, 1 consumer, a round of a reclaimer",
+     LIFECYCLE(.steps = 1, .producers = 2, .incarnations = 2, .batches = 2, .consumers = 1,
+               .joined = 1, .lives = 1, .advances = 2, .kept = 1, .reclaimers = 1, .rounds = 1)},
+    {"orphans",
+     "1 producer and its successor commit a batch, 1 consumer, a round of a reclaimer, one version "
+     "lost or late",
+     LIFECYCLE(.steps = 1, .producers = 1, .incarnations = 2, .batches = 1, .consumers = 1,
+               .joined = 1, .lives = 1, .advances = 1, .kept = 1, .reclaimers = 1, .rounds = 1,
+               .faults = FAULTS_VERSIONS, .unknowns = 1, .late = 1)},
+    {"two_floors",
+     "2 producers commit 3 batches, 1 consumer, 2 rounds of 2 reclaimers, one version lost or late",
+     LIFECYCLE(.steps = 1, .producers = 2, .incarnations = 2, .batches = 3, .consumers = 1,
+               .joined = 1, .lives = 1, .advances = 2, .kept = 1, .reclaimers = 2, .rounds = 2,
+               .faults = FAULTS_VERSIONS, .unknowns = 1, .late = 1)},
 };
 
 #define BOUNDS_COUNT (sizeof(all_bounds) / sizeof(all_bounds[0]))
@@ -65,7 +123,7 @@ static int usage(void)
 {
     fprintf(stderr, "usage: model BOUNDS SECONDS\n");
     for (size_t i = 0; i < BOUNDS_COUNT; i++)
-        fprintf(stderr, "  %-13s %s\n", all_bounds[i].name, all_bounds[i].text);
+        fprintf(stderr, "  %-12s %s\n", all_bounds[i].name, all_bounds[i].text);
     return 2;
 }
 
