@@ -31,8 +31,10 @@ static struct chain_effect effect_end(struct chain_reader *reader, enum chain_ef
     return (struct chain_effect){.kind = kind};
 }
 
-static struct chain_effect effect_failed(struct chain_reader *reader, const char *text)
+static struct chain_effect effect_failed(struct chain_reader *reader, enum chain_failure failure,
+                                         const char *text)
 {
+    reader->failure = failure;
     if (text != reader->error)
         snprintf(reader->error, sizeof(reader->error), "%s", text);
     return effect_end(reader, CHAIN_FAILED);
@@ -72,9 +74,10 @@ static struct chain_effect search_again(struct chain_reader *reader)
     reader->found = NULL;
     reader->from_floor = true;
     if (++reader->restarts > CHAIN_RESTARTS_MAX)
-        return effect_failed(reader, "the newest version cannot be found: versions are listed that "
-                                     "cannot be read, or a floor above all of them; is something "
-                                     "else deleting below this prefix?");
+        return effect_failed(reader, CHAIN_UNFINDABLE,
+                             "the newest version cannot be found: versions are listed that "
+                             "cannot be read, or a floor above all of them; is something "
+                             "else deleting below this prefix?");
     return send_search(reader);
 }
 
@@ -82,6 +85,8 @@ static struct chain_effect send_read(struct chain_reader *reader, uint64_t versi
 {
     name_version(reader->op.key, version);
     reader->op.after[0] = '\0';
+    reader->op.entries_first = reader->wanted.first_step;
+    reader->op.entries_next = reader->wanted.next_step;
     return send(reader, CHAIN_READING, STORE_GET);
 }
 
@@ -129,6 +134,14 @@ static bool read_page(struct chain_reader *reader)
     return floor_seen;
 }
 
+/* Whether `known` was decoded in part, and more of it is wanted. */
+static bool lacks_entries(const struct chain_reader *reader)
+{
+    const struct manifest_part *held = &reader->known->held;
+    return held->next_step < reader->known->next_step &&
+           (reader->wanted.next_step == 0 || reader->wanted.next_step > held->next_step);
+}
+
 static struct chain_effect on_found(struct chain_reader *reader)
 {
     uint64_t known = reader->known != NULL ? reader->known->version : 0;
@@ -136,7 +149,7 @@ static struct chain_effect on_found(struct chain_reader *reader)
         return search_again(reader);
     if (reader->newest == 0)
         return effect_end(reader, CHAIN_EMPTY);
-    if (reader->newest == known)
+    if (reader->newest == known && !lacks_entries(reader))
         return effect_end(reader, CHAIN_UNCHANGED);
     return send_read(reader, reader->newest);
 }
@@ -149,8 +162,9 @@ static struct chain_effect on_page(struct chain_reader *reader)
         return on_found(reader);
     const char *last = list_page_key(page, page->count - 1);
     if (strcmp(last, reader->op.after) <= 0)
-        return effect_failed(reader, "a listing of manifest/ goes round in circles: the store "
-                                     "repeats keys");
+        return effect_failed(reader, CHAIN_UNFINDABLE,
+                             "a listing of manifest/ goes round in circles: the store "
+                             "repeats keys");
     snprintf(reader->op.after, STORE_KEY_MAX, "%s", last);
     return send(reader, CHAIN_LISTING, STORE_LIST);
 }
@@ -169,7 +183,7 @@ static struct chain_effect on_read(struct chain_reader *reader)
         snprintf(reader->error, sizeof(reader->error),
                  "%s does not hold that version of a manifest: restore it, or start a new prefix",
                  reader->op.key);
-        return effect_failed(reader, reader->error);
+        return effect_failed(reader, CHAIN_DAMAGED, reader->error);
     }
     reader->found = result->manifest;
     result->kind = BODY_NONE;
@@ -190,7 +204,7 @@ static struct chain_effect on_validation(struct chain_reader *reader)
                  ", version %" PRIu64 " before step %" PRIu64,
                  found->version, found->next_step, reader->known->version,
                  reader->known->next_step);
-        return effect_failed(reader, reader->error);
+        return effect_failed(reader, CHAIN_DAMAGED, reader->error);
     }
     manifest_release(reader->known);
     reader->known = found;
@@ -204,10 +218,10 @@ static bool unanswered(struct chain_reader *reader, int64_t now_ns, struct chain
     const struct store_op *op = &reader->op;
     bool list_missing = op->outcome == STORE_NOT_FOUND && op->verb != STORE_GET;
     if (op->outcome == STORE_FAILED || list_missing) {
-        *effect = effect_failed(reader, op->error[0]
-                                            ? op->error
-                                            : "the store refused to read or list below manifest/ "
-                                              "without saying why");
+        *effect = effect_failed(reader, op->damaged ? CHAIN_DAMAGED : CHAIN_REFUSED,
+                                op->error[0] ? op->error
+                                             : "the store refused to read or list below manifest/ "
+                                               "without saying why");
         return true;
     }
     if (op->outcome == STORE_OK || op->outcome == STORE_NOT_FOUND) {
@@ -218,7 +232,7 @@ static bool unanswered(struct chain_reader *reader, int64_t now_ns, struct chain
         snprintf(reader->error, sizeof(reader->error),
                  "%s %.100s was not answered %d times in a row: %.80s", store_verb_name(op->verb),
                  op->key, CHAIN_RETRIES_MAX, op->error);
-        *effect = effect_failed(reader, reader->error);
+        *effect = effect_failed(reader, CHAIN_SILENT, reader->error);
         return true;
     }
     reader->retried++;

@@ -22,17 +22,24 @@ struct chain_reader_options {
 };
 
 enum chain_effect_kind {
-    CHAIN_SUBMIT,    /* submit reader->op, then chain_reader_answer */
-    CHAIN_SLEEP,     /* chain_reader_wake at until_ns */
-    CHAIN_CHANGED,   /* reader->known is validated, and is not what it was at begin */
+    CHAIN_SUBMIT,  /* submit reader->op, then chain_reader_answer */
+    CHAIN_SLEEP,   /* chain_reader_wake at until_ns */
+    CHAIN_CHANGED, /* reader->known is validated, and newer than at begin or holds other entries */
     CHAIN_UNCHANGED, /* reader->known is still the one, and still validated */
     CHAIN_EMPTY,     /* there is no version yet */
-    CHAIN_FAILED,    /* reader->error says why: refused for good, damaged, or too long unanswered */
+    CHAIN_FAILED,    /* reader->failure and reader->error say why */
 };
 
 struct chain_effect {
     enum chain_effect_kind kind;
     int64_t until_ns;
+};
+
+enum chain_failure {
+    CHAIN_SILENT,     /* not answered, too often in a row */
+    CHAIN_REFUSED,    /* the store refused for good */
+    CHAIN_DAMAGED,    /* what is stored is no version, or contradicts the one before */
+    CHAIN_UNFINDABLE, /* what is listed cannot be read, or is not listed in order */
 };
 
 enum chain_phase {
@@ -51,13 +58,17 @@ struct chain_reader {
     struct manifest *found; /* read, not yet validated */
     struct floor floor;     /* highest seen, each number by itself */
     struct floor top;       /* the floor that sorts first of all seen */
-    uint64_t newest;        /* found by the search in progress, or by the last */
-    bool from_floor;        /* the search in progress starts at the floor, not at `known` */
+    /* Of the entries only those of these steps are needed: set by the user, before a begin. `known`
+     * is read again, though it is the newest, when it holds fewer. next_step 0: all are. */
+    struct manifest_part wanted;
+    uint64_t newest; /* found by the search in progress, or by the last */
+    bool from_floor; /* the search in progress starts at the floor, not at `known` */
     uint32_t retries_row;
     uint32_t restarts;
-    uint64_t retried;  /* requests sent again, ever */
-    uint64_t vanished; /* versions listed, and gone when read, ever */
-    uint64_t invalid;  /* validations that failed, ever */
+    uint64_t retried;           /* requests sent again, ever */
+    uint64_t vanished;          /* versions listed, and gone when read, ever */
+    uint64_t invalid;           /* validations that failed, ever */
+    enum chain_failure failure; /* valid after CHAIN_FAILED */
     char error[STORE_ERROR_MAX];
 };
 

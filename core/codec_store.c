@@ -108,6 +108,7 @@ static void decode_result(struct store_op *outer)
     body_release(&outer->result);
     if (error != MANIFEST_OK) {
         outer->outcome = STORE_FAILED;
+        outer->damaged = true;
         snprintf(outer->error, sizeof(outer->error), "%.100s is damaged: %s", outer->key,
                  manifest_error_text(error));
         return;

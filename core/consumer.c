@@ -34,7 +34,8 @@ struct consumer *consumer_open(const struct consumer_options *options)
 {
     assert(options->fetches_max > 0 && options->fetches_max <= CONSUMER_FETCHES_MAX);
     assert(options->slices == 0 || options->slice < options->slices);
-    assert(options->lookahead > 0 && options->poll_min_ns > 0);
+    assert(options->lookahead > 0 && options->lookahead <= CONSUMER_ENTRIES_MAX / 2);
+    assert(options->poll_min_ns > 0);
     assert(options->poll_max_ns >= options->poll_min_ns);
     assert(options->checkpoints_kept > 0 && options->checkpoints_kept <= CHECKPOINTS_MAX);
     assert(options->membership.mode == MEMBERSHIP_RUN);

@@ -15,9 +15,9 @@
 static uint64_t known_ahead(const struct consumer *consumer)
 {
     const struct manifest *known = consumer->chain.known;
-    if (known == NULL || known->next_step <= consumer->cursor)
+    if (known == NULL || known->held.next_step <= consumer->cursor)
         return 0;
-    return known->next_step - consumer->cursor;
+    return known->held.next_step - consumer->cursor;
 }
 
 static int64_t within_polls(const struct consumer *consumer, int64_t ns)
@@ -43,7 +43,9 @@ static int64_t poll_wait_ns(struct consumer *consumer)
 static void learn_pace(struct consumer *consumer, int64_t now_ns)
 {
     uint64_t version = consumer->chain.known->version;
-    if (consumer->news_version > 0 && version > consumer->news_version) {
+    if (version == consumer->news_version)
+        return; /* more of the same one was read */
+    if (consumer->news_version > 0) {
         int64_t versions = (int64_t)(version - consumer->news_version);
         int64_t sample_ns = (now_ns - consumer->news_ns) / versions;
         consumer->pace_ns +=
@@ -149,10 +151,9 @@ static void perform_chain(struct consumer *consumer, int64_t now_ns, struct chai
         on_read(consumer, now_ns, effect.kind);
         return;
     case CHAIN_FAILED:
-        /* What was answered was no manifest, or a worse one; else the store did not answer. */
         consumer_stop(consumer,
-                      consumer->chain.op.outcome == STORE_OK ? CONSUMER_CORRUPT
-                                                             : CONSUMER_STORE_FAILED,
+                      consumer->chain.failure == CHAIN_DAMAGED ? CONSUMER_CORRUPT
+                                                               : CONSUMER_STORE_FAILED,
                       consumer->chain.error);
         return;
     }
@@ -161,6 +162,8 @@ static void perform_chain(struct consumer *consumer, int64_t now_ns, struct chai
 static void begin_read(struct consumer *consumer, int64_t now_ns, struct consumer_effects *effects)
 {
     consumer->poll_armed = false;
+    consumer->chain.wanted = (struct manifest_part){
+        .first_step = consumer->cursor, .next_step = consumer->cursor + CONSUMER_ENTRIES_MAX};
     perform_chain(consumer, now_ns, chain_reader_begin(&consumer->chain, now_ns), effects);
 }
 

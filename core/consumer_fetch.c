@@ -81,7 +81,7 @@ static bool fetch_next(struct consumer *consumer, struct consumer_effects *effec
     const struct consumer_options *options = &consumer->options;
     const struct manifest *known = consumer->chain.known;
     uint64_t step = consumer->next_fetch;
-    if (known == NULL || step >= known->next_step || step < known->first_step ||
+    if (known == NULL || step >= known->held.next_step || step < known->held.first_step ||
         step - consumer->cursor == options->fetches_max ||
         (options->steps_max != 0 && step - consumer->membership.first_step >= options->steps_max))
         return false;

@@ -49,6 +49,7 @@ void store_op_release(struct store_op *op)
     body_release(&op->result);
     list_page_clear(&op->page);
     op->object_bytes = 0;
+    op->damaged = false;
     op->error[0] = '\0';
 }
 
@@ -78,6 +79,7 @@ void store_op_take_answer(struct store_op *op, struct store_op *from)
     op->outcome = from->outcome;
     op->result = from->result;
     op->object_bytes = from->object_bytes;
+    op->damaged = from->damaged;
     op->body_checksum = from->body_checksum;
     op->page = from->page;
     memcpy(op->error, from->error, sizeof(op->error));

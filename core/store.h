@@ -107,6 +107,7 @@ struct store_op {
     uint64_t object_bytes;       /* GET: size of the whole object */
     uint64_t body_checksum;      /* PUT through a codec: XXH3-64 of the bytes written; else 0 */
     struct list_page page;       /* LIST */
+    bool damaged;                /* FAILED because what is stored does not decode */
     char error[STORE_ERROR_MAX]; /* what, which key, what to do; empty unless UNKNOWN or FAILED */
 };
 

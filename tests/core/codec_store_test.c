@@ -86,6 +86,30 @@ static void manifest_goes_in_as_a_reference_and_comes_out_equal(void)
     bench_close(&bench);
 }
 
+static void part_of_a_manifest_is_decoded_where_it_is_enough(void)
+{
+    static struct bench bench;
+    struct random_stream stream = random_stream_make(4, 1);
+    bench_open(&bench, true);
+    struct manifest *genesis = manifest_genesis(MANIFEST_ENTRY_BYTES_MIN);
+    struct manifest *sent = chain_append(genesis, &stream, 1, 9, 1);
+    name_version(bench.op.key, sent->version);
+    struct body body = {
+        .kind = BODY_MANIFEST, .bytes = manifest_encoded_bytes(sent), .manifest = sent};
+    CU_ASSERT_EQUAL(perform(&bench, STORE_PUT_IF_ABSENT, body), STORE_OK);
+    bench.op.entries_first = 3;
+    bench.op.entries_next = 7;
+    CU_ASSERT_EQUAL(perform(&bench, STORE_GET, (struct body){0}), STORE_OK);
+    CU_ASSERT_EQUAL_FATAL(bench.op.result.kind, BODY_MANIFEST);
+    const struct manifest *part = bench.op.result.manifest;
+    CU_ASSERT(part->held.first_step == 3 && part->held.next_step == 7);
+    CU_ASSERT(part->first_step == 1 && part->next_step == 10);
+    CU_ASSERT_EQUAL(bench.op.result.bytes, body.bytes);
+    manifest_release(sent);
+    manifest_release(genesis);
+    bench_close(&bench);
+}
+
 static void damaged_manifest_is_an_error_that_names_it(void)
 {
     static struct bench bench;
@@ -96,7 +120,10 @@ static void damaged_manifest_is_an_error_that_names_it(void)
     CU_ASSERT_TRUE(scripted_store_create(bench.store, bench.op.key, &body));
     CU_ASSERT_EQUAL(perform(&bench, STORE_GET, (struct body){0}), STORE_FAILED);
     CU_ASSERT_PTR_NOT_NULL(strstr(bench.op.error, bench.op.key));
+    CU_ASSERT_TRUE(bench.op.damaged);
     CU_ASSERT_EQUAL(bench.op.result.kind, BODY_NONE);
+    CU_ASSERT_EQUAL(perform(&bench, STORE_DELETE, (struct body){0}), STORE_OK);
+    CU_ASSERT_FALSE(bench.op.damaged);
     bench_close(&bench);
 }
 
@@ -196,6 +223,7 @@ static void closing_with_requests_in_flight_frees_them(void)
 
 const struct harness_test codec_store_tests[] = {
     HARNESS_TEST(manifest_goes_in_as_a_reference_and_comes_out_equal),
+    HARNESS_TEST(part_of_a_manifest_is_decoded_where_it_is_enough),
     HARNESS_TEST(damaged_manifest_is_an_error_that_names_it),
     HARNESS_TEST(length_of_a_tgb_becomes_its_payload),
     HARNESS_TEST(length_of_a_tgb_becomes_slices_that_ranges_read),

@@ -166,6 +166,31 @@ static void chain_is_not_looked_at_while_enough_is_known(void)
     rig_deinit(&rig);
 }
 
+/* Of a version with many steps only the next ones are held; when they run out it is read again. */
+static void long_version_is_held_in_parts(void)
+{
+    struct rig rig;
+    rig_init(&rig, mesh_4, BODY_LENGTH);
+    uint64_t steps = CONSUMER_ENTRIES_MAX + 2048;
+    for (uint64_t step = 0; step < steps; step += RIG_STEPS_MAX)
+        rig_commit(&rig, RIG_STEPS_MAX);
+    rig_encode(&rig);
+    rig.codec = true;
+    struct rank rank;
+    rank_begin(&rank, &rig, 1);
+    rank_until_taken(&rank, 100);
+    const struct chain_reader *chain = &rank_machine(&rank)->chain;
+    CU_ASSERT_EQUAL(chain->known->held.first_step, 1);
+    CU_ASSERT_EQUAL(chain->known->held.next_step, 1 + CONSUMER_ENTRIES_MAX);
+    rank_until_taken(&rank, steps);
+    CU_ASSERT_EQUAL(chain->known->held.next_step, chain->known->next_step);
+    CU_ASSERT(chain->known->held.first_step > CONSUMER_ENTRIES_MAX - 16);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->digest, rig_digest(&rig, 0, 1, steps + 1, 1));
+    CU_ASSERT_EQUAL(scripted_store_requests(rig.store, READ_VERSION), 2);
+    rank_stop(&rank);
+    rig_deinit(&rig);
+}
+
 /* ---- what is missing ---- */
 
 static void delete_tgb(struct rig *rig, uint64_t step)
@@ -368,6 +393,10 @@ static void damaged_version_and_silent_store_are_told_apart(void)
     struct rank damaged;
     rank_begin(&damaged, &rig, 0);
     expect_end(&damaged, CONSUMER_CORRUPT, key);
+    rig.codec = true; /* as it is met live: bytes that do not decode */
+    rank_begin(&damaged, &rig, 0);
+    expect_end(&damaged, CONSUMER_CORRUPT, "is damaged");
+    rig.codec = false;
     scripted_store_delete(rig.store, key);
     rig_script(&rig, (struct rule){.kind = LIST_NEWER, ANSWER(STORE_UNKNOWN)});
     struct rank silent;
@@ -412,6 +441,7 @@ const struct harness_test consumer_tests[] = {
     HARNESS_TEST(silence_is_looked_at_ever_more_rarely),
     HARNESS_TEST(pace_of_the_news_is_learned),
     HARNESS_TEST(chain_is_not_looked_at_while_enough_is_known),
+    HARNESS_TEST(long_version_is_held_in_parts),
     HARNESS_TEST(missing_tgb_that_the_chain_names_is_lost),
     HARNESS_TEST(missing_tgb_of_a_taken_over_rank_is_no_loss),
     HARNESS_TEST(missing_tgb_of_a_retired_rank_is_no_loss),

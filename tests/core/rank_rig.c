@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/codec_store.h"
 #include "core/digest_chain.h"
 #include "core/tgb_object.h"
 #include "core/tgb_payload.h"
@@ -104,6 +105,19 @@ void rig_reclaim(struct rig *rig, uint64_t step)
         rig_key(rig, s, key);
         scripted_store_delete(rig->store, key);
     }
+}
+
+void rig_encode(struct rig *rig)
+{
+    char key[STORE_KEY_MAX];
+    name_version(key, rig->newest->version);
+    struct body *body = scripted_store_body(rig->store, key);
+    struct body encoded = {.kind = BODY_BYTES, .bytes = manifest_encoded_bytes(rig->newest)};
+    encoded.data = malloc(encoded.bytes);
+    assert(body != NULL && encoded.data != NULL);
+    manifest_encode(rig->newest, encoded.data);
+    body_release(body);
+    *body = encoded;
 }
 
 void rig_script(struct rig *rig, struct rule rule)
@@ -290,7 +304,12 @@ void rank_open(struct rank *rank, struct rig *rig, const struct consumer_options
                                                 .checkpointed = on_checkpointed,
                                                 .request = on_request,
                                                 .ended = on_ended};
-    struct consumer_driver_options driver = {.store = scripted_store_port(rig->store),
+    struct store *port = scripted_store_port(rig->store);
+    if (rig->codec) {
+        struct codec_store_options codec = {.payload = false};
+        rank->codec = codec_store_open(port, &codec);
+    }
+    struct consumer_driver_options driver = {.store = rank->codec != NULL ? rank->codec : port,
                                              .loop = &rig->loop.loop,
                                              .observer = &rank->observer,
                                              .consumer = options};
@@ -331,6 +350,15 @@ void rank_save(struct rank *rank)
     consumer_driver_saved(rank->driver);
 }
 
+static void close_process(struct rank *rank)
+{
+    if (rank->codec != NULL)
+        store_close(rank->codec);
+    consumer_driver_close(rank->driver);
+    rank->codec = NULL;
+    rank->driver = NULL;
+}
+
 const struct consumer *rank_machine(const struct rank *rank)
 {
     return consumer_driver_consumer(rank->driver);
@@ -347,15 +375,13 @@ void rank_stop(struct rank *rank)
 void rank_crash(struct rank *rank)
 {
     scripted_store_cut(rank->rig->store, rank->port);
-    consumer_driver_close(rank->driver);
-    rank->driver = NULL;
+    close_process(rank);
 }
 
 void rank_close(struct rank *rank)
 {
     CU_ASSERT_TRUE(rank->ended);
-    consumer_driver_close(rank->driver);
-    rank->driver = NULL;
+    close_process(rank);
 }
 
 /* ---- until ---- */

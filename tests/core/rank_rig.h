@@ -20,6 +20,7 @@ struct rig {
     enum body_kind body;   /* of TGBs: BODY_BYTES or BODY_LENGTH */
     uint64_t object_bytes; /* of a TGB */
     bool other_payload;    /* slices hold something else */
+    bool codec;            /* processes read versions as bytes, where they are stored so */
     struct manifest *newest;
     struct floor floor;
     struct checkpoint_set durable;
@@ -41,6 +42,7 @@ struct rank {
     struct rig *rig;
     uint32_t port;
     struct consumer_observer observer;
+    struct store *codec; /* NULL: none */
     struct consumer_driver *driver;
     enum rank_takes takes;
     enum rank_saves saves;
@@ -63,6 +65,8 @@ void rig_deinit(struct rig *rig);
 /* One more version with so many steps, and their TGBs. */
 void rig_commit(struct rig *rig, uint64_t steps);
 void rig_key(const struct rig *rig, uint64_t step, char key[STORE_KEY_MAX]);
+/* Stores the newest version as bytes. */
+void rig_encode(struct rig *rig);
 /* The floor at the newest version and a step; what lies below both is deleted. */
 void rig_reclaim(struct rig *rig, uint64_t step);
 void rig_script(struct rig *rig, struct rule rule);
