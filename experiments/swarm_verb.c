@@ -27,8 +27,12 @@ struct swarm_sums {
     uint64_t versions;
     uint64_t zombies;
     uint64_t steps;
+    uint64_t rank_lives;
+    uint64_t given;
+    uint64_t rounds;
     uint64_t floors;
     uint64_t deleted;
+    uint64_t reclaimed;
     uint64_t hit[SWARM_FAULTS];
     double healed_most;
 };
@@ -44,6 +48,7 @@ struct hunt {
     struct progress progress;
     struct swarm_sums sums;
     struct swarm_coverage coverage;
+    struct swarm_plane plane;
     struct swarm_limits failures[FAILURES_SHOWN];
 };
 
@@ -57,17 +62,18 @@ struct request {
 
 static const char *const usage =
     "usage: lakestream swarm [FLAGS]\n\n"
-    "Runs random worlds, one for each seed: producers and reclaimers on a virtual store, with\n"
-    "lost, late and repeated requests, pauses, crashes, zombies and wrong clocks; then all heals\n"
-    "and must converge. Checkers watch every version, report and end. A seed that breaks a "
-    "promise\n"
-    "is printed as the command that replays it, and shrunk. docs/swarm.md tells more.\n\n"
+    "Runs random worlds, one for each seed: producers, ranks and reclaimers on a virtual store,\n"
+    "with lost, late and repeated requests, pauses, crashes, zombies, rollbacks and wrong clocks;\n"
+    "then all heals and must converge. Checkers watch every version, report, delivery, deletion\n"
+    "and end. A seed that breaks a promise is\n"
+    "printed as the command that replays it, and shrunk. docs/swarm.md tells more.\n\n"
     "  --seeds N          so many worlds (default 1000)\n"
     "  --seed S           the first seed (default 1); alone, only this one\n"
     "  --trace            print every operation, attempt and fault (needs --seed)\n"
     "  --jobs N           worker threads (default: one per core)\n"
-    "  --coverage         print how often each fault met each branch of the protocol\n"
+    "  --coverage         print how often each fault met each branch and operation\n"
     "  --producers N      at most so many producers\n"
+    "  --ranks N          at most so many ranks\n"
     "  --reclaimers N     at most so many reclaimers\n"
     "  --faults A,B       only these kinds of faults; none: no fault\n"
     "  --percent P        so much of the drawn length of phase 1\n"
@@ -99,13 +105,18 @@ static void add_result(struct hunt *hunt, const struct swarm_result *result)
     sums->versions += result->versions;
     sums->zombies += result->zombies;
     sums->steps += result->steps;
+    sums->rank_lives += result->rank_lives;
+    sums->given += result->given;
+    sums->rounds += result->rounds;
     sums->floors += result->floors;
+    sums->reclaimed += result->reclaimed;
     sums->deleted += result->deleted;
     for (uint32_t bit = 0; bit < SWARM_FAULTS; bit++)
         sums->hit[bit] += result->hit[bit];
     if (result->healed_in > sums->healed_most)
         sums->healed_most = result->healed_in;
     swarm_coverage_add(&hunt->coverage, &result->coverage);
+    swarm_plane_add(&hunt->plane, &result->plane);
 }
 
 static void show_progress(struct hunt *hunt)
@@ -163,15 +174,34 @@ static void print_sums(const struct hunt *hunt)
     const struct swarm_sums *sums = &hunt->sums;
     double elapsed_s = (double)(progress_now_ns() - hunt->started_ns) / (double)NS_PER_S;
     printf("%" PRIu64 " worlds, %" PRIu64 " lives (%" PRIu64 " fenced), %" PRIu64
-           " versions, %" PRIu64 " below the floor, %" PRIu64 " steps, %" PRIu64 " floors, %" PRIu64
-           " versions deleted\n",
-           hunt->done, sums->lives, sums->fenced, sums->versions, sums->zombies, sums->steps,
-           sums->floors, sums->deleted);
+           " versions, %" PRIu64 " below the floor, %" PRIu64 " steps\n",
+           hunt->done, sums->lives, sums->fenced, sums->versions, sums->zombies, sums->steps);
+    printf("%" PRIu64 " lives of ranks, %" PRIu64 " steps given, %" PRIu64
+           " rounds of reclaimers, %" PRIu64 " floors, %" PRIu64 " versions and %" PRIu64
+           " TGBs deleted\n",
+           sums->rank_lives, sums->given, sums->rounds, sums->floors, sums->deleted,
+           sums->reclaimed);
     printf("faults:");
     for (uint32_t bit = FAULT_NONE + 1; bit < SWARM_FAULTS; bit++)
         printf(" %s %" PRIu64, swarm_fault_name(bit), sums->hit[bit]);
     printf("\nhealed within %.0f latencies at most; %.1f million events in %.1f s\n",
            sums->healed_most, (double)sums->handled / 1e6, elapsed_s);
+}
+
+static void print_plane(const struct swarm_plane *plane)
+{
+    printf("%-52s %9s", "operation of ranks and reclaimers", "done");
+    for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++)
+        printf(" %7.7s", fault_kind_name((enum fault_kind)kind));
+    for (int operation = 0; operation < PLANE_OPERATION_COUNT; operation++) {
+        printf("\n%-52s %9" PRIu64, plane_operation_name((enum plane_operation)operation),
+               plane->done[operation]);
+        for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++)
+            printf(" %7" PRIu64, plane->hit[operation][kind]);
+    }
+    printf("\n%-52s %9s\n", "turn of ranks and reclaimers", "taken");
+    for (int turn = 0; turn < PLANE_TURN_COUNT; turn++)
+        printf("%-52s %9" PRIu64 "\n", plane_turn_name((enum plane_turn)turn), plane->turns[turn]);
 }
 
 static void print_coverage(const struct swarm_coverage *coverage)
@@ -202,8 +232,10 @@ static int report(const struct hunt *hunt, const struct request *request)
 {
     char missing[4096];
     print_sums(hunt);
-    if (request->coverage)
+    if (request->coverage) {
         print_coverage(&hunt->coverage);
+        print_plane(&hunt->plane);
+    }
     if (hunt->failed > 0) {
         shrink_failures(hunt);
         return CLI_FAILED;
@@ -212,13 +244,17 @@ static int report(const struct hunt *hunt, const struct request *request)
     bool whole = memcmp(&none, &request->limits, sizeof none) == 0;
     if (hunt->seeds < SEEDS_COVERING || !whole)
         return CLI_DONE;
-    uint32_t count = swarm_coverage_missing(&hunt->coverage, MET_AT_LEAST, missing, sizeof missing);
-    if (count == 0) {
-        printf("every fault met every branch\n");
-        return CLI_DONE;
-    }
-    printf("%" PRIu32 " pairs of a fault and a branch were not met:\n%s", count, missing);
-    return CLI_FAILED;
+    uint32_t pairs = swarm_coverage_missing(&hunt->coverage, MET_AT_LEAST, missing, sizeof missing);
+    if (pairs > 0)
+        printf("%" PRIu32 " pairs of a fault and a branch were not met:\n%s", pairs, missing);
+    uint32_t plane = swarm_plane_missing(&hunt->plane, MET_AT_LEAST, missing, sizeof missing);
+    if (plane > 0)
+        printf("%" PRIu32 " pairs of a fault and an operation, or turns, were not met:\n%s", plane,
+               missing);
+    if (pairs + plane > 0)
+        return CLI_FAILED;
+    printf("every fault met every branch and operation, every turn was taken\n");
+    return CLI_DONE;
 }
 
 static int hunt_run(const struct request *request)
@@ -308,6 +344,7 @@ enum flag {
     JOBS,
     COVERAGE,
     PRODUCERS,
+    RANKS,
     RECLAIMERS,
     FAULTS,
     PERCENT,
@@ -332,6 +369,8 @@ static bool take_flag(struct request *request, int flag, const char *text)
         return true;
     case PRODUCERS:
         return take_limit("producers", text, 1, &limits->producers);
+    case RANKS:
+        return take_limit("ranks", text, 0, &limits->ranks);
     case RECLAIMERS:
         return take_limit("reclaimers", text, 0, &limits->reclaimers);
     case PERCENT:
@@ -354,6 +393,7 @@ int swarm_main(int argc, char **argv)
         {"jobs", required_argument, NULL, JOBS},
         {"coverage", no_argument, NULL, COVERAGE},
         {"producers", required_argument, NULL, PRODUCERS},
+        {"ranks", required_argument, NULL, RANKS},
         {"reclaimers", required_argument, NULL, RECLAIMERS},
         {"faults", required_argument, NULL, FAULTS},
         {"percent", required_argument, NULL, PERCENT},

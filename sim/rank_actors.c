@@ -57,6 +57,11 @@ static void on_saved(void *context, const struct checkpoint_set *set)
     (void)set;
 }
 
+static void on_refused(void *context)
+{
+    (void)context;
+}
+
 static void on_given(void *context, const struct consumer_delivery *delivery)
 {
     const struct rank_actor *actor = context;
@@ -120,6 +125,7 @@ static void actor_open(struct rank_actors *ranks, uint32_t rank)
                      .running = on_running,
                      .given = on_given,
                      .saved = on_saved,
+                     .refused = on_refused,
                      .checkpointed = on_checkpointed,
                      .request = on_request,
                      .ended = on_ended},

@@ -3,7 +3,8 @@
  *
  * A rank's number that was allowed to run holds its first step, then its oldest checkpoint that is
  * durable; the checkpoints hold on after its process died. A higher number ends a hold that no
- * checkpoint stands for; "retired" on that number or a higher one ends any. Ours; the rules that it
+ * checkpoint stands for; "retired" on that number or a higher one ends any, and so does a higher
+ * number whose value is above it: it was started from something younger. Ours; the rules that it
  * restates are those of docs/data_plane.md. */
 #ifndef SIM_RANK_HOLDS_H
 #define SIM_RANK_HOLDS_H
@@ -17,6 +18,9 @@ struct rank_hold {
     uint64_t retired; /* highest number that has ended */
     uint64_t holder;  /* highest number that was allowed */
     bool kept;        /* durable checkpoints stand for it */
+    uint64_t step;    /* that is held; 0: none */
+    uint64_t valued;  /* highest number with a value, */
+    uint64_t value;   /* and the last one */
 };
 
 struct rank_holds {

@@ -26,7 +26,8 @@ static void check_upload(struct swarm *swarm, int64_t now_ns, uint32_t actor,
         return;
     if (op->verb == STORE_PUT)
         report_checker_upload(&swarm->report, now_ns, actor, op);
-    else if (op->verb != STORE_GET && op->verb != STORE_LIST)
+    else if (op->verb != STORE_GET && op->verb != STORE_LIST &&
+             !(op->verb == STORE_DELETE && actor >= SWARM_DEMON_ACTOR))
         violations_add(&swarm->checkers.violations, now_ns, actor, "key: %s of %s",
                        store_verb_name(op->verb), op->key);
 }
@@ -37,6 +38,7 @@ static void on_applied(void *context, int64_t now_ns, uint32_t actor, const stru
     struct swarm *swarm = context;
     uint64_t joined = swarm->report.versions;
     uint64_t version;
+    struct floor floor;
     const char *what = "";
     swarm->inner_observer.applied(swarm->inner_observer.context, now_ns, actor, op, outcome);
     if (outcome == STORE_OK) {
@@ -47,6 +49,8 @@ static void on_applied(void *context, int64_t now_ns, uint32_t actor, const stru
             what = ", below the floor";
         }
     }
+    if (op->verb == STORE_PUT && outcome == STORE_OK && name_parse_floor(op->key, &floor))
+        swarm->result->floors++;
     swarm_trace_applied(swarm, actor, op, outcome, what);
 }
 
@@ -66,6 +70,10 @@ static void heal(struct timer *timer, void *context)
         swarm_host_resume(&swarm->lives[i].host);
         runs[swarm->lives[i].producer] |= swarm_life_runs(&swarm->lives[i]);
     }
+    for (uint32_t i = 0; i < swarm->rank_life_count; i++)
+        swarm_host_resume(&swarm->rank_lives[i].host);
+    for (uint32_t i = 0; i < swarm->retirer_count; i++)
+        swarm_host_resume(&swarm->retirers[i].host);
     for (uint32_t i = 0; i < swarm->demon_count; i++)
         swarm_host_resume(&swarm->demons[i].host);
     for (uint32_t producer = 0; producer < swarm->config->producers; producer++) {
@@ -73,11 +81,14 @@ static void heal(struct timer *timer, void *context)
         if (!runs[producer])
             swarm_life_start(swarm, producer, 0);
     }
+    for (uint32_t rank = 0; rank < swarm->config->ranks; rank++)
+        if (!swarm_rank_runs(swarm, rank))
+            swarm_rank_restart_later(swarm, rank, RETURN_AGAIN);
 }
 
 /* ---- the end ---- */
 
-static bool all_ended(const struct swarm *swarm)
+static bool producers_ended(const struct swarm *swarm)
 {
     for (uint32_t i = 0; i < swarm->life_count; i++)
         if (swarm_life_runs(&swarm->lives[i]))
@@ -88,76 +99,19 @@ static bool all_ended(const struct swarm *swarm)
     return swarm->healed;
 }
 
-static void check_life(struct swarm *swarm, uint32_t number)
+/* Brings phase 2 to its end, step by step; true when it is over. */
+static bool settle(struct swarm *swarm)
 {
-    struct swarm_life *life = &swarm->lives[number];
-    struct violations *violations = &swarm->checkers.violations;
-    const struct reported_life *reported = &swarm->report.lives[number];
-    int64_t now_ns = swarm->loop.now_ns;
-    if (life->driver == NULL)
-        return;
-    if (!life->ended) {
-        violations_add(violations, now_ns, number,
-                       "end: producer %" PRIu32 " goes on and on after the faults are over: won "
-                       "%" PRIu64 ", lost %" PRIu64 ", %" PRIu64 " batches visible",
-                       life->producer, reported->won, reported->lost, reported->visible);
-        return;
-    }
-    if (life->end != PRODUCER_STOPPED && life->end != PRODUCER_FENCED)
-        violations_add(violations, now_ns, number, "end: producer %" PRIu32 " ended %s: %s",
-                       life->producer, producer_end_name(life->end), life->end_text);
-    if (!report_checker_holds(&swarm->report, number))
-        return;
-    uint64_t sequence = swarm->report.streams[life->producer].count;
-    uint32_t left = driver_producer(life->driver)->queue.count;
-    if (life->end == PRODUCER_FENCED)
-        violations_add(violations, now_ns, number,
-                       "end: producer %" PRIu32 " was fenced and holds the epoch", life->producer);
-    else if (left > 0 || (reported->visible > 0 && reported->visible_sequence != sequence))
-        violations_add(violations, now_ns, number,
-                       "end: producer %" PRIu32 " saw batch %" PRIu64 " visible and has %" PRIu32
-                       " more; the chain has %" PRIu64,
-                       life->producer, reported->visible_sequence, left, sequence);
-}
-
-/* Somebody must have come through for each producer. */
-static void check_holders(struct swarm *swarm)
-{
-    for (uint32_t producer = 0; producer < swarm->config->producers; producer++) {
-        bool found = false;
-        for (uint32_t i = 0; i < swarm->life_count; i++)
-            found |= swarm->lives[i].producer == producer && swarm->lives[i].driver != NULL &&
-                     swarm->lives[i].end == PRODUCER_STOPPED &&
-                     report_checker_holds(&swarm->report, i);
-        if (!found)
-            violations_add(&swarm->checkers.violations, swarm->loop.now_ns, NOBODY,
-                           "end: nobody holds the epoch of producer %" PRIu32 " and is well",
-                           producer);
-    }
-}
-
-/* What is living is there: all versions from the floor on. */
-static void check_store(struct swarm *swarm)
-{
-    uint64_t first = swarm->checkers.chain.floor.version;
-    for (uint64_t version = first > 0 ? first : 1; version <= swarm->checkers.chain.version;
-         version++) {
-        char key[STORE_KEY_MAX];
-        name_version(key, version);
-        if (virtual_store_peek(swarm->store, key) == NULL)
-            violations_add(&swarm->checkers.violations, swarm->loop.now_ns, NOBODY,
-                           "floor: %s is living and gone", key);
-    }
-}
-
-static void check_end(struct swarm *swarm)
-{
-    for (uint32_t i = 0; i < swarm->life_count; i++)
-        check_life(swarm, i);
-    if (swarm->checkers.violations.count > 0)
-        return;
-    check_holders(swarm);
-    check_store(swarm);
+    if (!producers_ended(swarm))
+        return false;
+    swarm_ranks_settle(swarm);
+    if (!swarm_ranks_done(swarm))
+        return false;
+    if (swarm->config->ranks == 0 || swarm->config->reclaimers == 0)
+        return true;
+    if (swarm->final_demon == SWARM_DEMONS_MAX)
+        swarm_demon_start_final(swarm);
+    return reclaim_driver_machine(swarm->demons[swarm->final_demon].driver)->rounds > 1;
 }
 
 /* ---- making and running ---- */
@@ -192,6 +146,9 @@ static void make_world(struct swarm *swarm)
     };
     swarm->store = virtual_store_open(&store);
     checkers_watch(&swarm->checkers, swarm->store);
+    if (config->ranks > 0)
+        checkers_follow_ranks(&swarm->checkers, tgb_mesh_slices(config->mesh));
+    swarm->final_demon = SWARM_DEMONS_MAX;
     timer_init(&swarm->heal, heal, swarm);
     loop_timer_set(&swarm->loop.loop, &swarm->heal, config->phase1_ns);
 }
@@ -206,6 +163,7 @@ static void take_result(struct swarm *swarm)
     result->versions = swarm->report.versions;
     result->steps = swarm->checkers.steps.next_step - 1;
     result->lives = swarm->life_count;
+    result->rank_lives = swarm->rank_life_count;
     result->healed_in = (double)(swarm->loop.now_ns - config->phase1_ns) / (double)config->unit_ns;
 }
 
@@ -222,17 +180,20 @@ void swarm_run(const struct swarm_options *options, struct swarm_result *result)
     make_world(swarm);
     for (uint32_t i = 0; i < config->producers; i++)
         swarm_life_start(swarm, i, 0);
+    for (uint32_t i = 0; i < config->ranks; i++)
+        swarm_rank_start(swarm, i, RETURN_AGAIN);
     for (uint32_t i = 0; i < config->reclaimers; i++)
         swarm_demon_start(swarm);
     swarm_upset_begin(swarm);
     int64_t end_ns = config->phase1_ns + config->bound_ns;
-    while (!all_ended(swarm) && swarm->loop.now_ns < end_ns &&
-           swarm->checkers.violations.count == 0)
+    while (!settle(swarm) && swarm->loop.now_ns < end_ns && swarm->checkers.violations.count == 0)
         loop_run(&swarm->loop.loop, swarm->loop.now_ns + UNITS_PER_SLICE * config->unit_ns);
     if (swarm->checkers.violations.count == 0)
-        check_end(swarm);
+        swarm_check_end(swarm);
     take_result(swarm);
     swarm_lives_close(swarm);
+    swarm_ranks_close(swarm);
+    swarm_demons_close(swarm);
     virtual_store_close(swarm->store);
     report_checker_deinit(&swarm->report);
     checkers_deinit(&swarm->checkers);

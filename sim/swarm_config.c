@@ -7,6 +7,10 @@
 #define WORLD_DOMAIN UINT64_C(0x574f524c44)
 #define PLAN_DOMAIN UINT64_C(0x504c414e)
 #define LIFE_DOMAIN UINT64_C(0x4c494645)
+#define RANK_DOMAIN UINT64_C(0x52414e4b)
+#define RECLAIM_DOMAIN UINT64_C(0x5245434c41494d)
+#define RANK_STREAMS 1000 /* keeps the second stream of a life apart from the first ones */
+#define PATIENCE 64       /* retries of a slice */
 
 const char *swarm_fault_name(uint32_t bit)
 {
@@ -54,6 +58,7 @@ struct swarm_limits swarm_limits_none(uint64_t seed)
 {
     return (struct swarm_limits){.seed = seed,
                                  .producers = SWARM_PRODUCERS_MAX,
+                                 .ranks = SWARM_RANKS_MAX,
                                  .reclaimers = SWARM_RECLAIMERS_MAX,
                                  .faults = SWARM_FAULTS_ALL,
                                  .percent = 100};
@@ -150,7 +155,7 @@ static void draw_plan(struct swarm_config *config)
 static void draw_upsets(struct swarm_config *config, struct random_stream *random)
 {
     config->upset_gap_ns =
-        swarm_draw_ns(random, (double)units(config, 4), (double)units(config, 200));
+        swarm_draw_ns(random, (double)units(config, 3), (double)units(config, 100));
     for (uint32_t i = 0; i < UPSET_COUNT; i++) {
         double weight = random_unit(random) < 0.6 ? random_unit(random) : 0.0;
         config->upset_weights[i] = allowed(config, FAULT_KIND_COUNT + i) ? weight : 0.0;
@@ -162,6 +167,31 @@ static uint32_t at_most(uint32_t value, uint32_t limit)
     return value < limit ? value : limit;
 }
 
+static void draw_reclaimers(struct swarm_config *config, struct random_stream *random)
+{
+    uint32_t reclaimers =
+        draw_count(random, 0, 7) == 0 ? 0 : draw_count(random, 1, SWARM_RECLAIMERS_MAX);
+    config->reclaimers = at_most(reclaimers, config->limits.reclaimers);
+    config->behind = draw_count(random, 0, 1) == 0 ? 0 : draw_count(random, 0, 4);
+    config->reclaim_gap_ns =
+        swarm_draw_ns(random, (double)units(config, 0.1), (double)units(config, 30));
+    config->grace_ns = draw_count(random, 0, 1) ? 0 : units(config, draw_magnitude(random, 1, 100));
+    config->deletes_max = draw_count(random, 1, 8);
+}
+
+static void draw_ranks(struct swarm_config *config, struct random_stream *random)
+{
+    /* Without ranks nothing is reclaimed: such worlds are few. */
+    uint32_t ranks = draw_count(random, 0, 9) == 0 ? 0 : draw_count(random, 1, SWARM_RANKS_MAX);
+    config->ranks = at_most(ranks, config->limits.ranks);
+    if (draw_count(random, 0, 1) == 0)
+        config->mesh = (struct tgb_mesh){draw_count(random, 1, 3), draw_count(random, 1, 2)};
+    config->step_ns = units(config, draw_magnitude(random, 0.01, 10));
+    config->checkpoint_steps = draw_count(random, 1, 12);
+    config->checkpoints_kept = draw_count(random, 1, 4);
+    config->save_ns = units(config, draw_magnitude(random, 0.1, 30));
+}
+
 void swarm_config_draw(struct swarm_config *config, const struct swarm_limits *limits)
 {
     struct random_stream random = random_stream_make(limits->seed ^ WORLD_DOMAIN, 0);
@@ -169,16 +199,13 @@ void swarm_config_draw(struct swarm_config *config, const struct swarm_limits *l
     config->unit_ns = swarm_draw_ns(&random, 0.2 * NS_PER_MS, 4.0 * NS_PER_S);
     uint32_t most = draw_count(&random, 0, 3) == 0 ? 2 : SWARM_PRODUCERS_MAX;
     config->producers = at_most(draw_count(&random, 1, most), limits->producers);
-    config->reclaimers = at_most(draw_count(&random, 0, SWARM_RECLAIMERS_MAX), limits->reclaimers);
     config->entry_bytes = draw_count(&random, 0, 1) ? MANIFEST_ENTRY_BYTES_MIN : 160;
     config->bytes = draw_count(&random, 0, 2) == 0;
     double length = draw_magnitude(&random, 100, 5000) * (double)limits->percent / 100.0;
     config->phase1_ns = units(config, length);
     config->bound_ns = units(config, 60000);
-    config->behind = draw_count(&random, 0, 4);
-    config->keep_steps = draw_count(&random, 0, 10);
-    config->reclaim_gap_ns =
-        swarm_draw_ns(&random, (double)units(config, 1), (double)units(config, 60));
+    draw_reclaimers(config, &random);
+    draw_ranks(config, &random);
     bool wrong = random_unit(&random) < 0.5 && allowed(config, FAULT_KIND_COUNT + UPSET_JUMP);
     config->clock_spread_ns = wrong ? 20000 * NS_PER_S : 0;
     config->apply_fraction = random_unit(&random);
@@ -211,6 +238,7 @@ void swarm_config_producer(const struct swarm_config *config, uint32_t producer,
                            struct producer_options *options)
 {
     struct random_stream random = random_stream_make(config->limits.seed ^ LIFE_DOMAIN, life);
+    uint32_t slices = tgb_mesh_slices(config->mesh);
     bool lists = draw_count(&random, 0, 1) == 0;
     bool runs_inline = draw_count(&random, 0, 1) == 0;
     *options = (struct producer_options){
@@ -225,7 +253,8 @@ void swarm_config_producer(const struct swarm_config *config, uint32_t producer,
         .first_gap_ns = units(config, draw_magnitude(&random, 0.1, 20)),
         .gap_max_ns = units(config, 100),
         .gap_jitter = random_unit(&random),
-        .batch_bytes = draw_count(&random, 1, 300),
+        .batch_bytes =
+            draw_count(&random, 1, 300) + (slices > 0 ? tgb_layout_object_bytes(slices, 1) : 0),
         .batch_ns = units(config, draw_magnitude(&random, 0.05, 8)),
         .batch_jitter = random_unit(&random),
         .uploads_max = draw_count(&random, 1, 8),
@@ -233,4 +262,49 @@ void swarm_config_producer(const struct swarm_config *config, uint32_t producer,
     };
     draw_policy(config, &random, options);
     options->random = random_stream_make(config->limits.seed ^ LIFE_DOMAIN, 1000 + life);
+}
+
+void swarm_config_rank(const struct swarm_config *config, uint32_t rank, uint32_t life,
+                       struct consumer_options *options)
+{
+    struct random_stream random = random_stream_make(config->limits.seed ^ RANK_DOMAIN, life);
+    uint32_t slices = tgb_mesh_slices(config->mesh);
+    int64_t retry_ns = units(config, draw_magnitude(&random, 0.1, 1));
+    int64_t retry_max_ns = units(config, draw_magnitude(&random, 20, 40));
+    *options = (struct consumer_options){
+        .membership = {.consumer = rank,
+                       .identity = random_incarnation(&random),
+                       .retry_ns = retry_ns,
+                       .retry_max_ns = retry_max_ns},
+        .random = random_stream_make(config->limits.seed ^ RANK_DOMAIN, RANK_STREAMS + life),
+        .slices = slices,
+        .slice = slices > 0 ? rank % slices : 0,
+        .prefetch_bytes = (uint64_t)draw_magnitude(&random, 10, 5000),
+        .fetches_max = draw_count(&random, 1, 8),
+        .fetch_retries = PATIENCE,
+        .lookahead = draw_count(&random, 1, 12),
+        .poll_min_ns = units(config, draw_magnitude(&random, 0.2, 5)),
+        .poll_max_ns = units(config, draw_magnitude(&random, 5, 60)),
+        .retry_ns = retry_ns,
+        .retry_max_ns = retry_max_ns,
+        .checkpoints_kept = config->checkpoints_kept,
+    };
+}
+
+void swarm_config_reclaimer(const struct swarm_config *config, uint32_t life,
+                            struct reclaim_options *options)
+{
+    struct random_stream random = random_stream_make(config->limits.seed ^ RECLAIM_DOMAIN, life);
+    *options = (struct reclaim_options){
+        .random = random_stream_make(config->limits.seed ^ RECLAIM_DOMAIN, RANK_STREAMS + life),
+        .retry_ns = units(config, draw_magnitude(&random, 0.1, 1)),
+        .retry_max_ns = units(config, draw_magnitude(&random, 20, 40)),
+        .mode = RECLAIM_DELETE,
+        .ranks = config->ranks,
+        .behind = config->behind,
+        .grace_ns = config->grace_ns,
+        .marker_grace_ns = units(config, draw_magnitude(&random, 20, 500)),
+        .full_every = draw_count(&random, 1, 3),
+        .deletes_max = config->deletes_max,
+    };
 }

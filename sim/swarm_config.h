@@ -6,11 +6,14 @@
 #ifndef SIM_SWARM_CONFIG_H
 #define SIM_SWARM_CONFIG_H
 
+#include "core/consumer.h"
 #include "core/fault_store.h"
 #include "core/producer.h"
+#include "core/reclaim.h"
 #include "sim/latency.h"
 
 #define SWARM_PRODUCERS_MAX 8
+#define SWARM_RANKS_MAX 4
 #define SWARM_RECLAIMERS_MAX 3
 
 /* What can happen to a process; the faults of its store are those of core/fault_store.h. */
@@ -18,7 +21,13 @@
     X(UPSET_PAUSE, "pause", "stopped for a while; its timers and answers come late")               \
     X(UPSET_CRASH, "crash", "dies, and another incarnation starts later")                          \
     X(UPSET_ZOMBIE, "zombie", "another incarnation starts beside it; it may be paused meanwhile")  \
-    X(UPSET_JUMP, "jump", "its wall clock jumps; clocks are wrong from the start, too")
+    X(UPSET_JUMP, "jump", "its wall clock jumps; clocks are wrong from the start, too")            \
+    X(UPSET_ROLLBACK, "rollback", "a rank dies and goes back to an older checkpoint")              \
+    X(UPSET_RESTORE, "restore", "a rank dies and goes back to checkpoints that it had before")     \
+    X(UPSET_RETIRE, "retire", "a rank is retired by hand, dead or alive, and comes back later")
+
+/* Those from here on meet only ranks. */
+#define UPSET_FIRST_OF_RANKS UPSET_ROLLBACK
 
 enum swarm_upset {
 #define X(code, name, text) code,
@@ -29,11 +38,13 @@ enum swarm_upset {
 
 /* Bits of a fault mask: store faults by their kind, then upsets. */
 #define SWARM_FAULTS (FAULT_KIND_COUNT + UPSET_COUNT)
+#define SWARM_FAULTS_OF_PRODUCERS (FAULT_KIND_COUNT + UPSET_FIRST_OF_RANKS)
 #define SWARM_FAULTS_ALL ((UINT32_C(1) << SWARM_FAULTS) - 1)
 
 struct swarm_limits {
     uint64_t seed;
     uint32_t producers;  /* at most */
+    uint32_t ranks;      /* at most */
     uint32_t reclaimers; /* at most */
     uint32_t faults;     /* mask of what may happen */
     uint32_t percent;    /* of the drawn length of phase 1 */
@@ -43,16 +54,23 @@ struct swarm_config {
     struct swarm_limits limits;
     int64_t unit_ns; /* median latency of a small operation */
     uint32_t producers;
+    uint32_t ranks;
     uint32_t reclaimers;
+    struct tgb_mesh mesh;
     uint32_t entry_bytes;
     uint32_t bytes; /* 1: manifests and batches travel as bytes, through the codec */
     int64_t phase1_ns;
     int64_t bound_ns;     /* phase 2 must be over by then */
     int64_t upset_gap_ns; /* between upsets, on average */
     double upset_weights[UPSET_COUNT];
-    uint64_t behind; /* of the reclaimers */
-    uint64_t keep_steps;
-    int64_t reclaim_gap_ns;
+    uint64_t behind;        /* of the reclaimers */
+    int64_t reclaim_gap_ns; /* between rounds, at most; drawn */
+    int64_t grace_ns;
+    uint32_t deletes_max;
+    int64_t step_ns; /* of the ranks: a step is used for so long */
+    uint64_t checkpoint_steps;
+    uint32_t checkpoints_kept;
+    int64_t save_ns;
     int64_t clock_spread_ns; /* clocks are wrong by up to this */
     double apply_fraction;
     double sigma;
@@ -72,5 +90,10 @@ void swarm_config_draw(struct swarm_config *config, const struct swarm_limits *l
 /* Options of one life, all but store, loop and observer. `life` numbers all lives of a run. */
 void swarm_config_producer(const struct swarm_config *config, uint32_t producer, uint32_t life,
                            struct producer_options *options);
+/* The same of one rank's life, all but the checkpoints to go back to. */
+void swarm_config_rank(const struct swarm_config *config, uint32_t rank, uint32_t life,
+                       struct consumer_options *options);
+void swarm_config_reclaimer(const struct swarm_config *config, uint32_t life,
+                            struct reclaim_options *options);
 
 #endif

@@ -195,7 +195,7 @@ uint32_t swarm_coverage_missing(const struct swarm_coverage *coverage, uint64_t 
     size_t used = 0;
     text[0] = '\0';
     for (uint32_t branch = 0; branch < BRANCH_COUNT; branch++) {
-        for (uint32_t bit = FAULT_NONE + 1; bit < SWARM_FAULTS; bit++) {
+        for (uint32_t bit = FAULT_NONE + 1; bit < SWARM_FAULTS_OF_PRODUCERS; bit++) {
             if ((impossible[branch] >> bit & 1u) != 0 || coverage->met[branch][bit] >= at_least)
                 continue;
             missing++;

@@ -3,34 +3,51 @@
 #define SIM_SWARM_PRIVATE_H
 
 #include "core/driver.h"
+#include "core/reclaim_driver.h"
 #include "sim/actor_loop.h"
 #include "sim/checkers.h"
-#include "sim/reclaimer.h"
 #include "sim/report_checker.h"
+#include "sim/retirer.h"
 #include "sim/swarm.h"
+#include "sim/trainer.h"
 
 #define SWARM_LIVES_MAX REPORT_LIVES_MAX
 /* So many may start in phase 1; the rest is for the restarts of phase 2. */
 #define SWARM_LIVES_UPSET (SWARM_LIVES_MAX - 3 * SWARM_PRODUCERS_MAX)
-#define SWARM_DEMONS_MAX 16               /* reclaimers, one after the other */
-#define SWARM_DEMON_ACTOR SWARM_LIVES_MAX /* actor number of the first reclaimer */
+#define SWARM_RANK_LIVES_MAX 128
+#define SWARM_RANK_LIVES_UPSET (SWARM_RANK_LIVES_MAX - 8 * SWARM_RANKS_MAX)
+#define SWARM_DEMONS_MAX 16   /* reclaimers, one after the other */
+#define SWARM_RETIRERS_MAX 16 /* of ranks, by hand */
+#define SWARM_BACKUPS_MAX 6   /* sets of checkpoints that a rank had before */
+/* Actor numbers: those of producers' lives come first. */
+#define SWARM_RANK_ACTOR SWARM_LIVES_MAX
+#define SWARM_RETIRER_ACTOR (SWARM_RANK_ACTOR + SWARM_RANK_LIVES_MAX)
+#define SWARM_DEMON_ACTOR (SWARM_RETIRER_ACTOR + SWARM_RETIRERS_MAX)
 
 struct swarm;
+
+enum swarm_host_kind {
+    HOST_PRODUCER,
+    HOST_RANK,
+    HOST_RETIRER,
+    HOST_RECLAIMER,
+};
 
 /* A process: its time, its connection, and what is wrong with both. */
 struct swarm_host {
     struct swarm *swarm;
+    enum swarm_host_kind kind;
     uint32_t actor;
     struct actor_loop loop;
     struct store *client;
     struct store *faults;
+    struct store *codec; /* NULL: references */
     struct timer resume;
 };
 
 struct swarm_life {
     struct swarm_host host; /* must be first */
     uint32_t producer;
-    struct store *codec;   /* NULL: references */
     struct driver *driver; /* NULL: dead */
     struct producer_observer observer;
     struct branch_probe probe;
@@ -42,9 +59,44 @@ struct swarm_life {
     char end_text[PRODUCER_END_TEXT_MAX];
 };
 
+/* What a rank is started from. */
+enum swarm_return {
+    RETURN_AGAIN,    /* its disk */
+    RETURN_ROLLBACK, /* its disk, and an older checkpoint on it */
+    RETURN_RESTORE,  /* checkpoints that the disk held before */
+    RETURN_ANEW,     /* nothing: the disk is wiped */
+};
+
+struct swarm_rank_life {
+    struct swarm_host host; /* must be first */
+    uint32_t rank;
+    enum swarm_return from;
+    uint64_t oldest;         /* step of the checkpoints it was started from; 0: none */
+    struct trainer *trainer; /* NULL: dead */
+    bool ended;
+};
+
+struct swarm_rank {
+    struct trainer_disk disk;
+    struct checkpoint_set backups[SWARM_BACKUPS_MAX]; /* a ring */
+    uint32_t backup_count;                            /* ever */
+    struct timer restart;
+    enum swarm_return restart_from;
+    bool done; /* in phase 2: was given all there is, and stopped */
+};
+
+struct swarm_retirer {
+    struct swarm_host host; /* must be first */
+    struct retirer *retirer;
+    bool ended;
+};
+
 struct swarm_demon {
-    struct swarm_host host;      /* must be first */
-    struct reclaimer *reclaimer; /* NULL: dead */
+    struct swarm_host host;        /* must be first */
+    struct reclaim_driver *driver; /* NULL: dead */
+    struct reclaim_observer observer;
+    uint64_t floor_step; /* that its last round left */
+    uint32_t clean;      /* rounds in which nobody was missing and all was swept */
 };
 
 struct swarm {
@@ -63,11 +115,17 @@ struct swarm {
     bool healed;
     struct timer doom; /* of a life that was started to die soon */
     uint32_t doomed;
+    uint32_t final_demon; /* cleans up when all is quiet; SWARM_DEMONS_MAX: not yet */
     struct timer restarts[SWARM_PRODUCERS_MAX];
     uint32_t restart_fault[SWARM_PRODUCERS_MAX]; /* the upset that it is for */
     uint32_t life_count;
+    uint32_t rank_life_count;
+    uint32_t retirer_count;
     uint32_t demon_count;
     struct swarm_life lives[SWARM_LIVES_MAX];
+    struct swarm_rank ranks[SWARM_RANKS_MAX];
+    struct swarm_rank_life rank_lives[SWARM_RANK_LIVES_MAX];
+    struct swarm_retirer retirers[SWARM_RETIRERS_MAX];
     struct swarm_demon demons[SWARM_DEMONS_MAX];
 };
 
@@ -79,19 +137,52 @@ void swarm_trace_applied(struct swarm *swarm, uint32_t actor, const struct store
 void swarm_trace_fault(struct swarm_host *host, enum fault_moment moment, enum fault_kind kind,
                        const struct store_op *op);
 
+/* swarm_host.c */
+void swarm_host_open(struct swarm_host *host, struct swarm *swarm, enum swarm_host_kind kind,
+                     uint32_t actor);
+/* What its process sends requests to. */
+struct store *swarm_host_store(const struct swarm_host *host);
+void swarm_host_pause(struct swarm_host *host, int64_t for_ns);
+void swarm_host_resume(struct swarm_host *host);
+/* The store forgets the sender; then its operations may go. */
+void swarm_host_kill(struct swarm_host *host);
+void swarm_host_close(struct swarm_host *host);
+
 /* swarm_life.c. `faults`: mask of upsets that it came of. */
 void swarm_life_start(struct swarm *swarm, uint32_t producer, uint32_t faults);
 bool swarm_life_runs(const struct swarm_life *life);
 void swarm_life_crash(struct swarm_life *life);
-void swarm_demon_start(struct swarm *swarm);
-void swarm_demon_crash(struct swarm_demon *demon);
-void swarm_host_pause(struct swarm_host *host, int64_t for_ns);
-void swarm_host_resume(struct swarm_host *host);
-/* After the run: everything of the host and what runs on it. */
+/* The request of a producer that is just being sent. */
+void swarm_life_sends(struct swarm_life *life, enum fault_kind kind, const struct store_op *op);
+/* After the run, as the other two: all of the host and what runs on it. */
 void swarm_lives_close(struct swarm *swarm);
+
+/* swarm_rank.c */
+void swarm_rank_start(struct swarm *swarm, uint32_t rank, enum swarm_return from);
+void swarm_rank_restart_later(struct swarm *swarm, uint32_t rank, enum swarm_return from);
+bool swarm_rank_runs(const struct swarm *swarm, uint32_t rank);
+bool swarm_rank_life_runs(const struct swarm_rank_life *life);
+void swarm_rank_life_crash(struct swarm_rank_life *life);
+/* Phase 2, now and then: stops those that were given all there is. */
+void swarm_ranks_settle(struct swarm *swarm);
+bool swarm_ranks_done(const struct swarm *swarm);
+void swarm_retire_rank(struct swarm *swarm, uint32_t rank);
+void swarm_ranks_close(struct swarm *swarm);
+
+/* swarm_demon.c */
+void swarm_demon_start(struct swarm *swarm);
+/* One that cleans up when all is quiet, with nothing left to wait for. */
+void swarm_demon_start_final(struct swarm *swarm);
+void swarm_demon_crash(struct swarm_demon *demon);
+void swarm_demons_close(struct swarm *swarm);
+
+/* swarm_end.c: what must hold when all is over. */
+void swarm_check_end(struct swarm *swarm);
 
 /* swarm_upset.c */
 void swarm_upset_begin(struct swarm *swarm);
+/* A drawn time: every order of magnitude between so many units is as likely. */
+int64_t swarm_draw_units(struct swarm *swarm, double low, double high);
 /* Starts another incarnation later, unless one is coming already. */
 void swarm_restart_later(struct swarm *swarm, uint32_t producer, uint32_t fault);
 

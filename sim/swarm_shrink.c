@@ -35,6 +35,12 @@ static bool shrink_counts(struct swarm_limits *best, uint32_t *runs)
         if (keep(best, &candidate, runs))
             better = true;
     }
+    for (uint32_t count = 0; count < best->ranks; count++) {
+        struct swarm_limits candidate = *best;
+        candidate.ranks = count;
+        if (keep(best, &candidate, runs))
+            better = true;
+    }
     for (uint32_t count = 0; count < best->reclaimers; count++) {
         struct swarm_limits candidate = *best;
         candidate.reclaimers = count;
@@ -113,6 +119,10 @@ void swarm_limits_text(const struct swarm_limits *limits, char *text, size_t tex
     used = append(text, text_bytes, used, part);
     if (limits->producers != none.producers) {
         snprintf(part, sizeof(part), " --producers %" PRIu32, limits->producers);
+        used = append(text, text_bytes, used, part);
+    }
+    if (limits->ranks != none.ranks) {
+        snprintf(part, sizeof(part), " --ranks %" PRIu32, limits->ranks);
         used = append(text, text_bytes, used, part);
     }
     if (limits->reclaimers != none.reclaimers) {

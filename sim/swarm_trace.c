@@ -16,6 +16,11 @@ void swarm_trace(struct swarm *swarm, uint32_t actor, const char *format, ...)
     if (actor < SWARM_LIVES_MAX)
         snprintf(who, sizeof(who), "p%" PRIu32 "/life%" PRIu32, swarm->lives[actor].producer,
                  actor);
+    else if (actor < SWARM_RETIRER_ACTOR)
+        snprintf(who, sizeof(who), "rank%" PRIu32 "/life%" PRIu32,
+                 swarm->rank_lives[actor - SWARM_RANK_ACTOR].rank, actor - SWARM_RANK_ACTOR);
+    else if (actor < SWARM_DEMON_ACTOR)
+        snprintf(who, sizeof(who), "hand%" PRIu32, actor - SWARM_RETIRER_ACTOR);
     else if (actor < UINT32_MAX)
         snprintf(who, sizeof(who), "reclaimer%" PRIu32, actor - SWARM_DEMON_ACTOR);
     int used = snprintf(text, sizeof(text), "%15.6f %-12s ",

@@ -1,14 +1,17 @@
-/* swarm_upset.c - pauses, crashes, zombies and clock jumps, at random moments of phase 1. Ours. */
+/* swarm_upset.c - pauses, crashes, zombies and clock jumps, at random moments of phase 1; ranks are
+ * rolled back, restored and retired, too. Ours. */
 #include "sim/swarm_private.h"
 
 #define RECLAIMER_SHARE 5 /* of so many crashes and pauses, one hits a reclaimer */
+#define RANK_SHARE 3      /* of so many upsets of the common kinds, one hits a rank */
+#define ANEW_SHARE 8      /* of so many ranks that die, one has lost its disk */
 
 static uint64_t draw(struct swarm *swarm, uint64_t below)
 {
     return random_next(&swarm->random) % below;
 }
 
-static int64_t draw_units(struct swarm *swarm, double low, double high)
+int64_t swarm_draw_units(struct swarm *swarm, double low, double high)
 {
     double unit_ns = (double)swarm->config->unit_ns;
     return swarm_draw_ns(&swarm->random, low * unit_ns, high * unit_ns);
@@ -41,8 +44,22 @@ static struct swarm_life *somebody(struct swarm *swarm)
 static struct swarm_demon *some_demon(struct swarm *swarm)
 {
     for (uint32_t i = 0; i < swarm->demon_count; i++)
-        if (swarm->demons[i].reclaimer != NULL && draw(swarm, 2) == 0)
+        if (swarm->demons[i].driver != NULL && draw(swarm, 2) == 0)
             return &swarm->demons[i];
+    return NULL;
+}
+
+/* NULL if none runs. */
+static struct swarm_rank_life *some_rank(struct swarm *swarm)
+{
+    if (swarm->rank_life_count == 0)
+        return NULL;
+    uint32_t first = (uint32_t)draw(swarm, swarm->rank_life_count);
+    for (uint32_t i = 0; i < swarm->rank_life_count; i++) {
+        uint32_t number = (first + i) % swarm->rank_life_count;
+        if (swarm_rank_life_runs(&swarm->rank_lives[number]))
+            return &swarm->rank_lives[number];
+    }
     return NULL;
 }
 
@@ -62,7 +79,8 @@ void swarm_restart_later(struct swarm *swarm, uint32_t producer, uint32_t fault)
         return;
     swarm->restart_fault[producer] = fault;
     timer_init(timer, restart_due, swarm);
-    loop_timer_set(&swarm->loop.loop, timer, swarm->loop.now_ns + draw_units(swarm, 0.1, 100));
+    loop_timer_set(&swarm->loop.loop, timer,
+                   swarm->loop.now_ns + swarm_draw_units(swarm, 0.1, 100));
 }
 
 static void crash(struct swarm *swarm, struct swarm_life *life)
@@ -94,7 +112,8 @@ static void doom_next(struct swarm *swarm)
 {
     swarm->doomed = swarm->life_count;
     timer_init(&swarm->doom, doom_due, swarm);
-    loop_timer_set(&swarm->loop.loop, &swarm->doom, swarm->loop.now_ns + draw_units(swarm, 2, 40));
+    loop_timer_set(&swarm->loop.loop, &swarm->doom,
+                   swarm->loop.now_ns + swarm_draw_units(swarm, 2, 40));
 }
 
 static void zombie(struct swarm *swarm, struct swarm_life *life)
@@ -105,7 +124,7 @@ static void zombie(struct swarm *swarm, struct swarm_life *life)
     life->faults_ever |= bit_of(UPSET_ZOMBIE);
     uint64_t way = draw(swarm, 4);
     if (way < 3)
-        swarm_host_pause(&life->host, draw_units(swarm, 4, 1000));
+        swarm_host_pause(&life->host, swarm_draw_units(swarm, 4, 1000));
     if (way < 2 && swarm->doom.slot == 0)
         doom_next(swarm);
     swarm_life_start(swarm, life->producer, bit_of(UPSET_ZOMBIE));
@@ -116,16 +135,16 @@ static void pause_one(struct swarm *swarm, struct swarm_life *life)
     struct swarm_demon *demon = some_demon(swarm);
     note(swarm, UPSET_PAUSE);
     if (demon != NULL && draw(swarm, RECLAIMER_SHARE) == 0) {
-        swarm_host_pause(&demon->host, draw_units(swarm, 1, 300));
+        swarm_host_pause(&demon->host, swarm_draw_units(swarm, 1, 300));
         return;
     }
     life->faults_now |= bit_of(UPSET_PAUSE);
-    swarm_host_pause(&life->host, draw_units(swarm, 1, 300));
+    swarm_host_pause(&life->host, swarm_draw_units(swarm, 1, 300));
 }
 
 static void jump(struct swarm *swarm, struct swarm_life *life)
 {
-    int64_t step_ns = draw_units(swarm, 0.1, 100);
+    int64_t step_ns = swarm_draw_units(swarm, 0.1, 100);
     uint64_t way = draw(swarm, 5);
     note(swarm, UPSET_JUMP);
     if (way < 2)
@@ -136,6 +155,55 @@ static void jump(struct swarm *swarm, struct swarm_life *life)
     swarm_trace(swarm, life->host.actor, "!! clock jumps by %.6f s", (double)step_ns / NS_PER_S);
     actor_loop_jump(&life->host.loop, step_ns);
 }
+
+/* ---- ranks ---- */
+
+static void crash_rank(struct swarm *swarm, struct swarm_rank_life *life)
+{
+    uint32_t rank = life->rank;
+    bool anew = draw(swarm, ANEW_SHARE) == 0;
+    swarm_rank_life_crash(life);
+    swarm_rank_restart_later(swarm, rank, anew ? RETURN_ANEW : RETURN_AGAIN);
+}
+
+static void upset_rank(struct swarm *swarm, struct swarm_rank_life *life, enum swarm_upset upset)
+{
+    uint32_t rank = life->rank;
+    note(swarm, upset);
+    switch (upset) {
+    case UPSET_PAUSE:
+        swarm_host_pause(&life->host, swarm_draw_units(swarm, 1, 300));
+        return;
+    case UPSET_CRASH:
+        crash_rank(swarm, life);
+        return;
+    case UPSET_ZOMBIE:
+        if (draw(swarm, 3) > 0)
+            swarm_host_pause(&life->host, swarm_draw_units(swarm, 4, 1000));
+        swarm_rank_start(swarm, rank, RETURN_AGAIN);
+        return;
+    case UPSET_JUMP:
+        actor_loop_jump(&life->host.loop, swarm_draw_units(swarm, 0.1, 100));
+        return;
+    case UPSET_ROLLBACK:
+    case UPSET_RESTORE:
+        /* Sometimes the one that is to be replaced lives on. */
+        if (draw(swarm, 4) > 0)
+            swarm_rank_life_crash(life);
+        swarm_rank_start(swarm, rank, upset == UPSET_ROLLBACK ? RETURN_ROLLBACK : RETURN_RESTORE);
+        return;
+    case UPSET_RETIRE:
+        swarm_retire_rank(swarm, rank);
+        if (draw(swarm, 2) > 0)
+            swarm_rank_life_crash(life);
+        swarm_rank_restart_later(swarm, rank, RETURN_AGAIN);
+        return;
+    case UPSET_COUNT:
+        return;
+    }
+}
+
+/* ---- when ---- */
 
 static void set_timer(struct swarm *swarm)
 {
@@ -164,7 +232,12 @@ static void upset_due(struct timer *timer, void *context)
         return;
     struct swarm_life *life = somebody(swarm);
     enum swarm_upset upset = choose(swarm);
+    struct swarm_rank_life *rank = some_rank(swarm);
     set_timer(swarm);
+    if (rank != NULL && (upset >= UPSET_FIRST_OF_RANKS || draw(swarm, RANK_SHARE) == 0)) {
+        upset_rank(swarm, rank, upset);
+        return;
+    }
     if (life == NULL)
         return;
     switch (upset) {
@@ -180,6 +253,9 @@ static void upset_due(struct timer *timer, void *context)
     case UPSET_JUMP:
         jump(swarm, life);
         return;
+    case UPSET_ROLLBACK:
+    case UPSET_RESTORE:
+    case UPSET_RETIRE:
     case UPSET_COUNT:
         return;
     }

@@ -124,10 +124,12 @@ static void save_due(struct timer *timer, void *context)
 {
     (void)timer;
     struct trainer *trainer = context;
-    if (save(trainer))
+    if (save(trainer)) {
         consumer_driver_saved(trainer->driver);
-    else
-        consumer_driver_stop(trainer->driver);
+        return;
+    }
+    observer_of(trainer)->refused(observer_of(trainer)->context);
+    consumer_driver_save_refused(trainer->driver);
 }
 
 static void on_save(void *context, uint32_t consumer, const struct checkpoint_set *set)
@@ -229,4 +231,9 @@ void trainer_close(struct trainer *trainer)
 const struct consumer *trainer_consumer(const struct trainer *trainer)
 {
     return consumer_driver_consumer(trainer->driver);
+}
+
+bool trainer_saves(const struct trainer *trainer)
+{
+    return trainer->saving.count > 0;
 }

@@ -4,7 +4,7 @@
  * The application uses each step for a while, and asks for a checkpoint every so many steps. A save
  * takes a while too, and is durable all at once; when the process dies meanwhile, it may or may not
  * have come to be. The disk survives its processes. It is fenced: it refuses checkpoints of a lower
- * number than any that it has seen; a process whose save is refused stops. Ours. */
+ * number than any that it has seen, and the process that sent them ends. Ours. */
 #ifndef SIM_TRAINER_H
 #define SIM_TRAINER_H
 
@@ -24,6 +24,7 @@ struct trainer_observer {
     void (*running)(void *context, uint64_t step);
     void (*given)(void *context, const struct consumer_delivery *delivery);
     void (*saved)(void *context, const struct checkpoint_set *set); /* durable */
+    void (*refused)(void *context);                                 /* a save */
     void (*checkpointed)(void *context, uint64_t step);             /* and published */
     void (*request)(void *context, const struct consumer_answer *answer);
     void (*ended)(void *context, enum consumer_end end, const char *text);
@@ -56,5 +57,7 @@ void trainer_crash(struct trainer *trainer);
 /* After `ended`, or after trainer_crash, or when the store was closed before. */
 void trainer_close(struct trainer *trainer);
 const struct consumer *trainer_consumer(const struct trainer *trainer);
+/* Checkpoints are on their way to the disk. */
+bool trainer_saves(const struct trainer *trainer);
 
 #endif
