@@ -3,8 +3,8 @@
  * Method: a name is durable once the folder that holds it was synced, and so on up to the root
  * (POSIX promises no less work, though ext4 and xfs need less). A folder found in place may have
  * been made a moment ago by a process that has not synced it yet, so that finding it proves
- * nothing: the chain is synced once per process and folder, and remembered by path and inode. Ours.
- */
+ * nothing: the chain is synced once per process and folder, and remembered by path and identity.
+ * Ours. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -61,7 +61,23 @@ int directory_sync_folder_of(const struct directory *directory, const char *path
 {
     char folder[DIRECTORY_PATH_MAX];
     folder_of(path, folder);
-    return sync_folder(directory, folder);
+    int error = sync_folder(directory, folder);
+    while (error == ENOENT && strcmp(folder, ".") != 0) { /* emptied and removed by another */
+        char above[DIRECTORY_PATH_MAX];
+        folder_of(folder, above);
+        error = sync_folder(directory, above);
+        memcpy(folder, above, sizeof(folder));
+    }
+    return error;
+}
+
+/* Those at the top are few, and soon needed again. It need not be durable. */
+void directory_folder_tidy(const struct directory *directory, const char *path)
+{
+    char folder[DIRECTORY_PATH_MAX];
+    folder_of(path, folder);
+    if (strchr(folder, '/') != NULL)
+        (void)unlinkat(directory->root_fd, folder, AT_REMOVEDIR);
 }
 
 static int make_folders(const struct directory *directory, const char *folder)
@@ -88,20 +104,34 @@ static struct durable_folder *durable_slot(struct directory *directory, const ch
     return &directory->durable[(hash ^ hash >> 32) % DURABLE_FOLDERS];
 }
 
-static bool durable_known(struct directory *directory, const char *folder, ino_t inode)
+static int identify(int folder_fd, struct folder_identity *identity)
+{
+    struct statx status;
+    if (statx(folder_fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &status) != 0)
+        return errno;
+    *identity = (struct folder_identity){.inode = status.stx_ino};
+    if ((status.stx_mask & STATX_BTIME) != 0)
+        identity->born_ns = (int64_t)status.stx_btime.tv_sec * NS_PER_S + status.stx_btime.tv_nsec;
+    return 0;
+}
+
+static bool durable_known(struct directory *directory, const char *folder,
+                          const struct folder_identity *identity)
 {
     pthread_mutex_lock(&directory->durable_mutex);
     const struct durable_folder *slot = durable_slot(directory, folder);
-    bool known = slot->inode == inode && strcmp(slot->path, folder) == 0;
+    bool known = slot->identity.inode == identity->inode &&
+                 slot->identity.born_ns == identity->born_ns && strcmp(slot->path, folder) == 0;
     pthread_mutex_unlock(&directory->durable_mutex);
     return known;
 }
 
-static void durable_remember(struct directory *directory, const char *folder, ino_t inode)
+static void durable_remember(struct directory *directory, const char *folder,
+                             const struct folder_identity *identity)
 {
     pthread_mutex_lock(&directory->durable_mutex);
     struct durable_folder *slot = durable_slot(directory, folder);
-    slot->inode = inode;
+    slot->identity = *identity;
     memcpy(slot->path, folder, strlen(folder) + 1);
     pthread_mutex_unlock(&directory->durable_mutex);
 }
@@ -110,10 +140,11 @@ static int sync_chain_above(struct directory *directory, const char *folder, int
 {
     if (directory->options.sync == DIRECTORY_NO_SYNC || strcmp(folder, ".") == 0)
         return 0;
-    struct stat status;
-    if (fstat(folder_fd, &status) != 0)
-        return errno;
-    if (durable_known(directory, folder, status.st_ino))
+    struct folder_identity identity;
+    int unidentified = identify(folder_fd, &identity);
+    if (unidentified != 0)
+        return unidentified;
+    if (durable_known(directory, folder, &identity))
         return 0;
     char above[DIRECTORY_PATH_MAX];
     memcpy(above, folder, strlen(folder) + 1);
@@ -125,7 +156,7 @@ static int sync_chain_above(struct directory *directory, const char *folder, int
             return error;
         memcpy(above, next, sizeof(above));
     } while (strcmp(above, ".") != 0);
-    durable_remember(directory, folder, status.st_ino);
+    durable_remember(directory, folder, &identity);
     return 0;
 }
 

@@ -14,7 +14,7 @@
 #define TEMP_HOST_MAX 65
 #define TEMP_BOOT_MAX 40
 #define DURABLE_FOLDERS 256
-#define FOLDER_TRIES_MAX 4 /* somebody else may remove a folder between making and using it */
+#define FOLDER_TRIES_MAX 16 /* somebody else may remove a folder between making and using it */
 
 /* Who makes temporary files: a process, in a way that other processes can tell whether it lives. */
 struct temp_owner {
@@ -24,9 +24,15 @@ struct temp_owner {
     pid_t pid;
 };
 
+/* Which folder it is: another of the same name may get the number of one that was removed. */
+struct folder_identity {
+    uint64_t inode;
+    int64_t born_ns; /* 0 where the file system does not tell */
+};
+
 /* A folder whose chain of names up to the root was synced by this process. */
 struct durable_folder {
-    ino_t inode; /* 0: unused */
+    struct folder_identity identity; /* inode 0: unused */
     char path[DIRECTORY_PATH_MAX];
 };
 
@@ -72,8 +78,10 @@ void directory_open_error(const char *path, const char *action, int error,
 
 /* fsync, or nothing with DIRECTORY_NO_SYNC. 0 or an errno. Any thread. */
 MUST_USE int directory_sync_fd(const struct directory *directory, int fd);
-/* Syncs the folder that holds `path`. 0 or an errno. */
+/* Syncs the folder that holds `path`, or the lowest above it that is there. 0 or an errno. */
 MUST_USE int directory_sync_folder_of(const struct directory *directory, const char *path);
+/* Removes the folder that holds `path` if it is empty and not at the top. */
+void directory_folder_tidy(const struct directory *directory, const char *path);
 /* Opens the folder that holds job->path, which is made if missing; its name and those above it are
  * durable then. 0 or an errno; *action says what failed. */
 MUST_USE int directory_folder_open(struct job *job, int *folder_fd, const char **action);

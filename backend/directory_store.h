@@ -2,8 +2,8 @@
  *
  * Layout: the object "manifest/0001" is the file `manifest+/0001`: a folder's name ends in '+',
  * which no key may hold, so that the objects "a" and "a/b" can both exist. Files that no key could
- * name are ignored. Unfinished writes live in DIRECTORY_TEMP_FOLDER at the root. Empty folders
- * stay.
+ * name are ignored. Unfinished writes live in DIRECTORY_TEMP_FOLDER at the root. A folder within a
+ * folder goes when its last object is deleted.
  *
  * Method: an object is written to a temporary file, which is synced, and then gets its name in one
  * step: by link(2) for PUT_IF_ABSENT (one winner, whoever races), by rename(2) for PUT. The folder,

@@ -166,8 +166,19 @@ static void answer_exists(struct job *job)
         directory_answer_error(job, STORE_UNKNOWN, "sync the folder of existing", error);
 }
 
-/* Names the file. True if it has its name now; otherwise the answer is set. */
-static bool give_name(struct job *job, const struct temp *temp, int folder_fd)
+enum naming {
+    NAMING_DONE,
+    NAMING_ANSWERED,    /* not named: the answer is set */
+    NAMING_FOLDER_GONE, /* not named: the folder was empty, and somebody removed it */
+};
+
+static bool is_removed(int folder_fd)
+{
+    struct stat status;
+    return fstat(folder_fd, &status) == 0 && status.st_nlink == 0;
+}
+
+static enum naming give_name(struct job *job, const struct temp *temp, int folder_fd)
 {
     const struct directory *directory = job->directory;
     const char *leaf = directory_leaf(job->path);
@@ -178,12 +189,14 @@ static bool give_name(struct job *job, const struct temp *temp, int folder_fd)
     if (error == 0)
         error = directory_step_done(directory, DIRECTORY_STEP_NAMED);
     if (error == 0)
-        return true;
+        return NAMING_DONE;
 
     enum applied applied =
         create ? link_applied(directory, temp) : rename_applied(temp, folder_fd, leaf);
     if (applied == APPLIED_YES)
-        return true;
+        return NAMING_DONE;
+    if (applied == APPLIED_NO && error == ENOENT && is_removed(folder_fd))
+        return NAMING_FOLDER_GONE;
     if (applied == APPLIED_NO && create && error == EEXIST) {
         answer_exists(job);
     } else {
@@ -191,7 +204,7 @@ static bool give_name(struct job *job, const struct temp *temp, int folder_fd)
             applied == APPLIED_NO && surely_refused(error) ? STORE_FAILED : STORE_UNKNOWN;
         directory_answer_error(job, outcome, create ? "link" : "rename to", error);
     }
-    return false;
+    return NAMING_ANSWERED;
 }
 
 static bool exists_already(struct job *job)
@@ -203,30 +216,43 @@ static bool exists_already(struct job *job)
     return true;
 }
 
+/* It has its name. */
+static void conclude(struct job *job, struct temp *temp, int folder_fd)
+{
+    const struct directory *directory = job->directory;
+    if (job->op->verb == STORE_PUT)
+        temp->name[0] = '\0'; /* renamed away */
+    int error = directory_sync_fd(directory, folder_fd);
+    if (error == 0)
+        error = directory_step_done(directory, DIRECTORY_STEP_NAME_SYNCED);
+    job->outcome = STORE_OK;
+    if (error != 0) {
+        temp->name[0] = '\0'; /* stays, and says so to readers: not durable */
+        directory_answer_error(job, STORE_UNKNOWN, "sync the folder after naming", error);
+    }
+}
+
 /* From a synced temporary file to the answer. */
 static void publish(struct job *job, struct temp *temp)
 {
-    const struct directory *directory = job->directory;
-    int folder_fd;
-    const char *action;
-    int error = directory_folder_open(job, &folder_fd, &action);
-    if (error != 0) {
-        directory_answer_error(job, STORE_FAILED, action, error);
-        return;
-    }
-    if (give_name(job, temp, folder_fd)) {
-        if (job->op->verb == STORE_PUT)
-            temp->name[0] = '\0'; /* renamed away */
-        error = directory_sync_fd(directory, folder_fd);
-        if (error == 0)
-            error = directory_step_done(directory, DIRECTORY_STEP_NAME_SYNCED);
-        job->outcome = STORE_OK;
+    enum naming naming = NAMING_FOLDER_GONE;
+    for (int tries = 0; tries < FOLDER_TRIES_MAX && naming == NAMING_FOLDER_GONE; tries++) {
+        int folder_fd;
+        const char *action;
+        int error = directory_folder_open(job, &folder_fd, &action);
+        if (error == ENOENT)
+            continue;
         if (error != 0) {
-            temp->name[0] = '\0'; /* stays, and says so to readers: not durable */
-            directory_answer_error(job, STORE_UNKNOWN, "sync the folder after naming", error);
+            directory_answer_error(job, STORE_FAILED, action, error);
+            return;
         }
+        naming = give_name(job, temp, folder_fd);
+        if (naming == NAMING_DONE)
+            conclude(job, temp, folder_fd);
+        close(folder_fd);
     }
-    close(folder_fd);
+    if (naming == NAMING_FOLDER_GONE)
+        directory_answer_error(job, STORE_FAILED, "keep the folder of", ENOENT);
 }
 
 void directory_put(struct job *job)
@@ -266,4 +292,5 @@ void directory_delete(struct job *job)
     int error = directory_sync_folder_of(directory, job->path);
     if (error != 0)
         directory_answer_error(job, STORE_UNKNOWN, "sync the folder after deleting", error);
+    directory_folder_tidy(directory, job->path);
 }

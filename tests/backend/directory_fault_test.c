@@ -221,7 +221,60 @@ static void a_write_whose_file_vanished_is_unknown_and_not_applied(void)
     scratch_remove(scratch);
 }
 
+/* Somebody else deletes the folder's last object just before ours gets its name. */
+struct remover {
+    char folder[2 * SCRATCH_MAX];
+    enum directory_step step;
+    int times;
+};
+
+static int remove_folder(void *context, enum directory_step step)
+{
+    struct remover *remover = context;
+    if (step != remover->step || remover->times == 0)
+        return 0;
+    remover->times--;
+    CU_ASSERT_EQUAL(rmdir(remover->folder), 0);
+    return 0;
+}
+
+static void a_folder_that_is_removed_meanwhile_is_made_again(void)
+{
+    static const struct {
+        enum store_verb verb;
+        enum directory_step step;
+        int times;
+        enum store_outcome outcome;
+    } rows[] = {
+        {STORE_PUT, DIRECTORY_STEP_FOLDERS_MADE, 1, STORE_OK},
+        {STORE_PUT, DIRECTORY_STEP_FOLDERS_SYNCED, 15, STORE_OK},
+        {STORE_PUT_IF_ABSENT, DIRECTORY_STEP_FOLDERS_SYNCED, 1, STORE_OK},
+        {STORE_PUT_IF_ABSENT, DIRECTORY_STEP_FOLDERS_SYNCED, 3, STORE_OK},
+        {STORE_PUT_IF_ABSENT, DIRECTORY_STEP_FOLDERS_SYNCED, 100, STORE_FAILED},
+        {STORE_PUT, DIRECTORY_STEP_FOLDERS_SYNCED, 100, STORE_FAILED},
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(rows); i++) {
+        char scratch[SCRATCH_MAX], error[STORE_ERROR_MAX];
+        scratch_make(scratch);
+        struct remover remover = {.step = rows[i].step, .times = rows[i].times};
+        snprintf(remover.folder, sizeof(remover.folder), "%s/a+/b+", scratch);
+        const struct directory_options options = {.after_step = remove_folder, .context = &remover};
+        struct fixture fixture;
+        fixture_open(&fixture, scratch, &options);
+        struct body body;
+        CU_ASSERT_EQUAL(fixture_put(&fixture, rows[i].verb, "a/b/key", text_body("x"), error),
+                        rows[i].outcome);
+        CU_ASSERT_EQUAL(fixture_get(&fixture, "a/b/key", &body, NULL),
+                        rows[i].outcome == STORE_OK ? STORE_OK : STORE_NOT_FOUND);
+        body_release(&body);
+        CU_ASSERT_EQUAL(scratch_count(scratch, DIRECTORY_TEMP_FOLDER), 0);
+        fixture_close(&fixture);
+        scratch_remove(scratch);
+    }
+}
+
 const struct harness_test directory_fault_tests[] = {
+    HARNESS_TEST(a_folder_that_is_removed_meanwhile_is_made_again),
     HARNESS_TEST(refusals_of_real_file_systems_are_reported),
     HARNESS_TEST(a_failed_step_is_answered_by_what_was_applied),
     HARNESS_TEST(a_write_whose_file_vanished_is_unknown_and_not_applied),

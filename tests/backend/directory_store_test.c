@@ -64,6 +64,86 @@ static void bad_keys_are_refused_and_leave_nothing(void)
     scratch_remove(scratch);
 }
 
+static bool folder_exists(const char *scratch, const char *folder)
+{
+    char path[2 * SCRATCH_MAX];
+    struct stat status;
+    snprintf(path, sizeof(path), "%s/%s", scratch, folder);
+    return stat(path, &status) == 0;
+}
+
+static void a_folder_goes_with_its_last_object(void)
+{
+    char scratch[SCRATCH_MAX];
+    scratch_make(scratch);
+    struct fixture fixture;
+    fixture_open(&fixture, scratch, NULL);
+    for (int round = 0; round < 3; round++) {
+        CU_ASSERT_EQUAL(fixture_put(&fixture, STORE_PUT, "tgb/1/a", text_body("x"), NULL),
+                        STORE_OK);
+        CU_ASSERT_EQUAL(fixture_put(&fixture, STORE_PUT_IF_ABSENT, "tgb/1/b", text_body("x"), NULL),
+                        STORE_OK);
+        CU_ASSERT_EQUAL(fixture_delete(&fixture, "tgb/1/a"), STORE_OK);
+        CU_ASSERT_EQUAL(scratch_count(scratch, "tgb+/1+"), 1);
+        CU_ASSERT_EQUAL(fixture_delete(&fixture, "tgb/1/b"), STORE_OK);
+        CU_ASSERT_FALSE(folder_exists(scratch, "tgb+/1+"));
+        CU_ASSERT_TRUE(folder_exists(scratch, "tgb+"));
+        CU_ASSERT_EQUAL(fixture_delete(&fixture, "tgb/1/b"), STORE_OK);
+    }
+    fixture_close(&fixture);
+    scratch_remove(scratch);
+}
+
+struct churn {
+    struct store_op op;
+    struct store *store;
+    uint32_t left;
+    uint32_t wrong;
+};
+
+/* Makes its object and deletes it, again and again: the folder comes and goes under the others. */
+static void churn_on(struct store_op *op, void *context)
+{
+    struct churn *churn = context;
+    bool made = op->verb == STORE_PUT_IF_ABSENT;
+    churn->wrong += op->outcome != STORE_OK;
+    store_op_release(op);
+    if (--churn->left == 0)
+        return;
+    op->verb = made ? STORE_DELETE : STORE_PUT_IF_ABSENT;
+    op->body = made ? (struct body){.kind = BODY_NONE} : text_body("x");
+    store_submit(churn->store, op);
+}
+
+static void folders_that_come_and_go_lose_nothing(void)
+{
+    char scratch[SCRATCH_MAX];
+    scratch_make(scratch);
+    const struct directory_options options = {.sync = DIRECTORY_NO_SYNC};
+    struct fixture fixture;
+    fixture_open(&fixture, scratch, &options);
+    struct churn churns[8];
+    for (size_t i = 0; i < HARNESS_COUNT(churns); i++) {
+        churns[i] = (struct churn){.store = fixture.store, .left = 501};
+        store_op_init(&churns[i].op);
+        churns[i].op.done = churn_on;
+        churns[i].op.context = &churns[i];
+        churns[i].op.verb = STORE_PUT_IF_ABSENT;
+        churns[i].op.body = text_body("x");
+        snprintf(churns[i].op.key, STORE_KEY_MAX, "a/b/%zu", i);
+        store_submit(fixture.store, &churns[i].op);
+    }
+    loop_run(live_loop_base(fixture.loop), TIME_NEVER);
+    for (size_t i = 0; i < HARNESS_COUNT(churns); i++) {
+        CU_ASSERT_EQUAL(churns[i].left, 0);
+        CU_ASSERT_EQUAL(churns[i].wrong, 0);
+        store_op_deinit(&churns[i].op);
+    }
+    CU_ASSERT_EQUAL(scratch_count(scratch, "a+/b+"), (int)HARNESS_COUNT(churns));
+    fixture_close(&fixture);
+    scratch_remove(scratch);
+}
+
 static void count_key(const char *key, void *context)
 {
     (void)key;
@@ -327,6 +407,8 @@ const struct harness_test directory_store_tests[] = {
     HARNESS_TEST(battery_passes),
     HARNESS_TEST(battery_passes_without_sync),
     HARNESS_TEST(bad_keys_are_refused_and_leave_nothing),
+    HARNESS_TEST(a_folder_goes_with_its_last_object),
+    HARNESS_TEST(folders_that_come_and_go_lose_nothing),
     HARNESS_TEST(foreign_files_are_ignored),
     HARNESS_TEST(closing_drops_what_is_in_flight),
     HARNESS_TEST(open_makes_folders_or_says_what_is_wrong),
