@@ -30,7 +30,6 @@ struct consume_supervisor {
     bool stopping;
     bool killed;
     int64_t kill_at_ns; /* TIME_NEVER: not stopping */
-    int64_t running_ns; /* since when the first rank runs; 0: none does */
     char label[128];
 };
 
@@ -139,8 +138,6 @@ static void on_message(struct consume_supervisor *supervisor, struct consume_chi
     switch (message->kind) {
     case CONSUME_STARTED:
         child->number = message->number;
-        if (supervisor->running_ns == 0)
-            supervisor->running_ns = progress_now_ns();
         if (child->restarts > 0)
             say(supervisor, "rank %u (process %d) goes on at step %" PRIu64 ", as number %" PRIu64,
                 child->rank, (int)child->pid, message->first_step, message->number);
@@ -230,7 +227,7 @@ static void show(struct consume_supervisor *supervisor)
         steps += figures.counters.steps;
         lowest = figures.next_step < lowest ? figures.next_step : lowest;
     }
-    snprintf(supervisor->label, sizeof(supervisor->label), "%s: next step %" PRIu64 ",",
+    snprintf(supervisor->label, sizeof(supervisor->label), "%s, next step %" PRIu64,
              supervisor->stopping ? "stopping" : "consuming", lowest);
     struct progress_state state = {
         .done = steps / run->count, .total = supervisor->options->job->steps, .eta_s = -1};
@@ -270,6 +267,7 @@ enum consume_outcome consume_run(const struct consume_run_options *options, stru
 {
     struct consume_supervisor supervisor = {
         .options = options, .run = run, .kill_at_ns = TIME_NEVER};
+    const int64_t begun_ns = progress_now_ns();
     bool told = false;
     *run = (struct consume_run){.count = options->count};
     run->children = calloc(run->count, sizeof(*run->children));
@@ -288,8 +286,7 @@ enum consume_outcome consume_run(const struct consume_run_options *options, stru
         show(&supervisor);
     } while (wait_and_take(&supervisor, fds));
     progress_clear(&supervisor.progress);
-    if (supervisor.running_ns != 0)
-        run->wall_s = (double)(progress_now_ns() - supervisor.running_ns) / 1e9;
+    run->wall_s = (double)(progress_now_ns() - begun_ns) / 1e9;
     free(fds);
     return conclude(&supervisor);
 }

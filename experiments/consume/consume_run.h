@@ -28,7 +28,7 @@ enum consume_outcome {
 struct consume_run {
     struct consume_child *children; /* options.count of them; owned */
     uint32_t count;
-    double wall_s; /* from the first rank that was allowed to run to the end */
+    double wall_s;
     char text[CONSUME_TEXT_MAX];
 };
 

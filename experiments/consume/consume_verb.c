@@ -171,6 +171,14 @@ static int conclude(const struct consume_call *call, enum consume_outcome outcom
     return STATUS_KILLED;
 }
 
+static bool any_started(const struct consume_run *run)
+{
+    for (uint32_t i = 0; i < run->count; i++)
+        if (run->children[i].started)
+            return true;
+    return false;
+}
+
 static int consume(struct consume_call *call)
 {
     struct live_signals signals;
@@ -192,7 +200,7 @@ static int consume(struct consume_call *call)
     live_signals_close(&signals);
     if (call->cli->json)
         consume_report_json(&call->job, &run, stdout);
-    else if (run.wall_s > 0)
+    else if (outcome != CONSUME_BROKEN || any_started(&run))
         consume_report_print(&run, stdout);
     status = conclude(call, outcome, &run);
     consume_run_deinit(&run);

@@ -219,6 +219,20 @@ static void a_new_job_begins_where_nothing_is_given_up(void)
     plane_close(&plane);
 }
 
+static void a_run_with_ranks_and_floors_can_be_removed(void)
+{
+    struct plane plane;
+    char path[LIVE_PATH_MAX];
+    plane_open(&plane, "2x1", 20);
+    consume(&plane, "17");
+    json_decref(round_of(&plane, NULL));
+    CU_ASSERT_EQUAL(plane_run(&plane, "remove", WORDS("--yes")), 0);
+    CU_ASSERT_EQUAL(live_count_in(plane.process.out, "Of no kind that this program makes"), 0);
+    live_path(path, plane.folder, "watermark+");
+    CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);
+    plane_close(&plane);
+}
+
 static void flags_that_make_no_sense_are_refused(void)
 {
     static const struct {
@@ -253,6 +267,7 @@ const struct harness_test gc_tests[] = {
     HARNESS_TEST(a_dead_producers_batches_go_when_it_is_retired),
     HARNESS_TEST(strangers_objects_are_left_alone),
     HARNESS_TEST(a_new_job_begins_where_nothing_is_given_up),
+    HARNESS_TEST(a_run_with_ranks_and_floors_can_be_removed),
     HARNESS_TEST(flags_that_make_no_sense_are_refused),
     {0},
 };
