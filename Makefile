@@ -116,8 +116,11 @@ reproduce: deps ## Install what is missing, build, simulate, draw (FIGURES='...'
 swarm: build ## Run random worlds with faults, under checkers (SEEDS=10000)
 	@$(PROGRAM) swarm --seeds $(or $(SEEDS),10000)
 
-model: ## Search small worlds with the real commit machines: to the end, or 10 minutes each
-	@tests/model/run.sh $(BUILD) 600 quick pair probe crashes zombies incarnations
+model: ## Search small worlds with the core's real machines: to the end, or 10 minutes each
+	@tests/model/run.sh $(BUILD) 600 quick pair probe crashes zombies incarnations \
+		life takeover numbers rollback newcomer agreed first markers retired pages trim readers \
+		undecided orphans two_floors
+	@tests/model/planted.sh $(BUILD)
 
 fuzz: ## Fuzz every decoder (SECONDS=30 for each; TARGETS='...' for some)
 	@tools/deps.sh soak

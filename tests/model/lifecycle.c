@@ -10,6 +10,7 @@
 #include "tests/model/lifecycle_producer.h"
 #include "tests/model/lifecycle_rank.h"
 #include "tests/model/lifecycle_reclaimer.h"
+#include "tests/model/lifecycle_retirer.h"
 #include "tests/model/lifecycle_spec.h"
 
 /* ---- one step ---- */
@@ -25,6 +26,9 @@ static void deliver(struct lifecycle *world, struct actor actor)
         break;
     case ACTOR_RECLAIMER:
         reclaimer_actor_answer(world, &world->reclaimers[actor.index], actor.slot);
+        break;
+    case ACTOR_RETIRER:
+        retirer_actor_answer(world, &world->retirer);
         break;
     }
 }
@@ -128,6 +132,10 @@ static void step(struct lifecycle *world, struct choice choice)
     case LIFECYCLE_START_BACK:
         start(world, actor.index, RANK_START_OLDEST);
         break;
+    case LIFECYCLE_RETIRE:
+        world->retirements++;
+        retirer_actor_start(world, 0);
+        break;
     }
 }
 
@@ -222,6 +230,7 @@ static void lifecycle_close(void *closed)
         rank_actor_close(&world->ranks[i]);
     for (uint32_t i = 0; i < world->bounds->reclaimers; i++)
         reclaimer_actor_close(&world->reclaimers[i]);
+    retirer_actor_close(&world->retirer);
     lifecycle_store_close(&world->store);
     manifest_release(world->newest);
 }
@@ -237,6 +246,7 @@ static void lifecycle_copy(void *copy, const void *original)
         rank_actor_copy(&to->ranks[i], &from->ranks[i]);
     for (uint32_t i = 0; i < from->bounds->reclaimers; i++)
         reclaimer_actor_copy(&to->reclaimers[i], &from->reclaimers[i]);
+    retirer_actor_copy(&to->retirer, &from->retirer);
     lifecycle_store_copy(&to->store, &from->store);
     manifest_retain(to->newest);
 }
@@ -258,7 +268,8 @@ static uint64_t lifecycle_hash(const void *hashed)
     hash = hash_bytes(hash, world->order, sizeof(world->order));
     hash = hash_mix(hash, world->batches * 4096u + world->zombies * 256u + world->advances * 16u +
                               world->rollbacks);
-    hash = hash_mix(hash, world->rounds * 64u + world->unknowns);
+    hash = hash_mix(hash, world->rounds * 64u + world->unknowns * 4u + world->retirements);
+    hash = hash_mix(hash, retirer_actor_hash(&world->retirer));
     for (uint32_t i = 0; i < world->producer_count; i++)
         hash = hash_mix(hash, producer_actor_hash(&world->producers[i]));
     for (uint32_t i = 0; i < world->rank_count; i++)
@@ -284,6 +295,9 @@ static void describe_actor(const struct lifecycle *world, struct actor actor, ch
     case ACTOR_RECLAIMER:
         snprintf(text, 64, "reclaimer %" PRIu32, actor.index);
         break;
+    case ACTOR_RETIRER:
+        snprintf(text, 64, "somebody by hand");
+        break;
     }
 }
 
@@ -303,7 +317,8 @@ static void lifecycle_describe(const void *described, struct choice choice,
                                         "dies",
                                         "dies, its write is on its way",
                                         "starts",
-                                        "starts at its oldest checkpoint"};
+                                        "starts at its oldest checkpoint",
+                                        "retires consumer 0"};
     struct lifecycle *world = (struct lifecycle *)(uintptr_t)described;
     struct actor actor = choice_actor(choice);
     char who[64];
@@ -350,5 +365,5 @@ const struct world_kind lifecycle_world = {
     .event_names = {"zombies", "fenced", "late landings", "floors", "floors of a lower step",
                     "versions deleted", "TGBs deleted", "orphans deleted", "markers deleted",
                     "allowed", "allowed by intent", "allowed back", "refused", "superseded",
-                    "saves refused", "below the floor", "delivered", "died"},
+                    "retired", "saves refused", "below the floor", "delivered", "died"},
 };

@@ -52,6 +52,7 @@ struct lifecycle_bounds {
     uint32_t advances;     /* steps that are taken, each followed by a checkpoint */
     uint32_t kept;         /* checkpoints */
     uint32_t readers;      /* 1: a consumer's reads are steps of their own; 0: done in an instant */
+    uint32_t retirements;  /* of consumer 0, by hand, one after the other */
     uint32_t rollbacks;    /* starts at the oldest checkpoint instead of the newest */
     uint32_t reclaimers;   /* that may work at the same time */
     uint32_t rounds;       /* in all */
@@ -67,6 +68,7 @@ enum actor_kind {
     ACTOR_PRODUCER,
     ACTOR_RANK,
     ACTOR_RECLAIMER,
+    ACTOR_RETIRER,
 };
 
 struct producer_actor {
@@ -92,6 +94,12 @@ struct reclaimer_actor {
     bool in_round;
 };
 
+/* Somebody who retires a consumer by hand. */
+struct retirer_actor {
+    struct membership *machine; /* owned; NULL: nobody does */
+    uint32_t consumer;
+};
+
 /* What survives the processes of a consumer, and what the specification knows of it. */
 struct host {
     struct checkpoint_set durable;
@@ -106,6 +114,7 @@ struct lifecycle {
     struct producer_actor producers[LIFECYCLE_PRODUCERS_MAX];
     struct rank_actor ranks[LIFECYCLE_RANKS_MAX];
     struct reclaimer_actor reclaimers[LIFECYCLE_RECLAIMERS_MAX];
+    struct retirer_actor retirer;
     struct host hosts[LIFECYCLE_CONSUMERS_MAX];
     uint32_t producer_count;
     uint32_t rank_count;
@@ -115,6 +124,7 @@ struct lifecycle {
     uint32_t zombies;
     uint32_t advances;
     uint32_t rollbacks;
+    uint32_t retirements;
     uint32_t rounds;
     uint32_t unknowns;
 

@@ -5,6 +5,7 @@
 #include "tests/model/lifecycle_producer.h"
 #include "tests/model/lifecycle_rank.h"
 #include "tests/model/lifecycle_reclaimer.h"
+#include "tests/model/lifecycle_retirer.h"
 
 #define ACTOR_INDEX_BITS 4
 
@@ -35,6 +36,8 @@ struct store_op *actor_op(struct lifecycle *world, struct actor actor)
         return rank_actor_op(&world->ranks[actor.index], actor.slot);
     case ACTOR_RECLAIMER:
         return reclaimer_actor_op(&world->reclaimers[actor.index], actor.slot);
+    case ACTOR_RETIRER:
+        return retirer_actor_op(&world->retirer);
     }
     return NULL;
 }
@@ -155,21 +158,32 @@ static void reclaimer_choices(struct lifecycle *world, uint32_t index, struct li
     }
 }
 
+static void retirer_choices(struct lifecycle *world, struct list *list)
+{
+    struct actor actor = {.kind = ACTOR_RETIRER};
+    const struct store_op *op = retirer_actor_op(&world->retirer);
+    if (op != NULL)
+        operation_choices(world, actor, op, list);
+    else if (world->retirements < world->bounds->retirements)
+        add(list, LIFECYCLE_RETIRE, actor);
+}
+
 /* A producer begins without looking at the store, and a TGB that lies there unused longer changes
  * nothing for anybody. */
 bool lifecycle_forced(const void *looked_at, struct choice *choice)
 {
-    static const uint32_t slots[] = {1, RANK_SLOTS, RECLAIMER_SLOTS};
+    static const uint32_t slots[] = {1, RANK_SLOTS, RECLAIMER_SLOTS, 1};
     /* Operations are looked at through pointers that others write through. */
     struct lifecycle *world = (struct lifecycle *)(uintptr_t)looked_at;
-    const uint32_t counts[] = {world->producer_count, world->rank_count, world->bounds->reclaimers};
+    const uint32_t counts[] = {world->producer_count, world->rank_count, world->bounds->reclaimers,
+                               1};
     struct actor actor = {.kind = ACTOR_PRODUCER};
     for (actor.index = 0; actor.index < world->producer_count; actor.index++)
         if (producer_actor_can_begin(world, &world->producers[actor.index])) {
             *choice = choice_make(LIFECYCLE_COMMIT, actor);
             return true;
         }
-    for (uint32_t kind = 0; kind <= ACTOR_RECLAIMER; kind++) {
+    for (uint32_t kind = 0; kind <= ACTOR_RETIRER; kind++) {
         actor.kind = (enum actor_kind)kind;
         for (actor.index = 0; actor.index < counts[kind]; actor.index++)
             for (actor.slot = 0; actor.slot < slots[kind]; actor.slot++) {
@@ -201,6 +215,7 @@ uint32_t lifecycle_choices(const void *looked_at, struct choice choices[WORLD_CH
         reclaimer_choices(world, i, &list);
     for (uint32_t i = 0; i < world->store.late_count; i++)
         list.choices[list.count++] = (struct choice){.kind = LIFECYCLE_LAND, .index = i};
+    retirer_choices(world, &list);
     start_choices(world, &list);
     return list.count;
 }

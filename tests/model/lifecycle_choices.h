@@ -19,6 +19,7 @@ enum lifecycle_choice {
     LIFECYCLE_DIE_LATE,        /* ... and what it was writing may land later */
     LIFECYCLE_START,           /* index: a consumer's next process starts */
     LIFECYCLE_START_BACK,      /* ... at its oldest checkpoint */
+    LIFECYCLE_RETIRE,          /* consumer 0 is being retired */
 };
 
 /* Who it happens to, as the index of a choice. */

@@ -44,6 +44,9 @@ static struct prospects prospects_besides(const struct lifecycle *world, struct 
     for (uint32_t i = 0; i < world->rank_count; i++)
         if (!is(self, ACTOR_RANK, i) && rank_writes(world, &world->ranks[i]))
             prospects.watermarks[world->ranks[i].consumer] = true;
+    if (!is(self, ACTOR_RETIRER, 0) &&
+        (world->retirer.machine != NULL || world->retirements < bounds->retirements))
+        prospects.watermarks[0] = true;
     for (uint32_t i = 0; i < bounds->consumers; i++)
         prospects.watermarks[i] |= consumer_can_start(world, i);
     for (uint32_t i = 0; i < world->store.late_count; i++) {

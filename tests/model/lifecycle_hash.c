@@ -52,3 +52,20 @@ uint64_t hash_chain_reader(uint64_t hash, const struct chain_reader *reader)
     hash = hash_mix(hash, reader->top.version * 65536 + reader->top.step * 256);
     return hash_mix(hash, reader->newest);
 }
+
+uint64_t hash_checkpoints(uint64_t hash, const struct checkpoint_set *set)
+{
+    return hash_bytes(hash_mix(hash, set->count), set->items, set->count * sizeof(set->items[0]));
+}
+
+uint64_t hash_membership(uint64_t hash, const struct membership *m)
+{
+    hash = hash_mix(hash, (uint64_t)m->phase * 2 + m->running);
+    hash = hash_mix(hash, m->number * 65536 + m->first_step * 256 + m->options.rollback_step);
+    hash = hash_mix(hash, m->published * 65536 + m->publishing * 256 + m->outdated);
+    hash = hash_mix(hash, m->marked * 2 + m->intent_checked);
+    hash = hash_checkpoints(hash_checkpoints(hash, &m->checkpoints), &m->found);
+    hash = hash_mix(hash, m->view.highest * 8u + m->view.highest_retired * 4u +
+                              m->view.mine_retired * 2u + m->view.between_retired);
+    return hash_mix(hash, m->view.between * 256 + m->view.between_step);
+}

@@ -4,6 +4,7 @@
 
 #include "core/chain_reader.h"
 #include "core/manifest.h"
+#include "core/membership.h"
 #include "core/random.h"
 #include "core/store.h"
 
@@ -17,6 +18,8 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count);
 uint64_t hash_manifest(uint64_t hash, const struct manifest *manifest);
 /* Of what it decides by. */
 uint64_t hash_chain_reader(uint64_t hash, const struct chain_reader *reader);
+uint64_t hash_membership(uint64_t hash, const struct membership *membership);
+uint64_t hash_checkpoints(uint64_t hash, const struct checkpoint_set *set);
 /* Of a request that is to be answered. */
 uint64_t hash_request(uint64_t hash, const struct store_op *op);
 

@@ -33,8 +33,11 @@ static void ended(struct lifecycle *world, struct rank_actor *rank)
 {
     const struct consumer *machine = rank->machine;
     spec_ended(world, rank);
-    if (machine->end == CONSUMER_REFUSED && machine->membership.found.count > 0)
-        world->hosts[rank->consumer].refused = true;
+    const struct membership *membership = &machine->membership;
+    struct host *host = &world->hosts[rank->consumer];
+    if (machine->end == CONSUMER_REFUSED && membership->found.count > 0 &&
+        membership->number > host->allowed)
+        host->refused = true;
     end(rank);
 }
 
@@ -104,13 +107,15 @@ void rank_actor_start(struct lifecycle *world, uint32_t consumer, enum rank_star
         .prefetch_bytes = 1,
         .fetches_max = 1,
         .lookahead = 1,
-        .poll_min_ns = 1,
-        .poll_max_ns = 1,
+        .poll_min_ns = 1000,
+        .poll_max_ns = 1000,
         .retry_ns = 1,
         .retry_max_ns = 1,
         .checkpoints_kept = world->bounds->kept,
     };
     *rank = (struct rank_actor){.consumer = consumer, .alone = true};
+    if (world->retirer.machine != NULL && world->retirer.consumer == consumer)
+        rank->alone = false;
     for (uint32_t i = 0; i < world->rank_count; i++) {
         struct rank_actor *other = &world->ranks[i];
         if (other->machine == NULL || other->consumer != consumer)
@@ -234,23 +239,6 @@ void rank_actor_close(struct rank_actor *rank)
         end(rank);
 }
 
-static uint64_t hash_set(uint64_t hash, const struct checkpoint_set *set)
-{
-    return hash_bytes(hash_mix(hash, set->count), set->items, set->count * sizeof(set->items[0]));
-}
-
-static uint64_t hash_membership(uint64_t hash, const struct membership *m)
-{
-    hash = hash_mix(hash, (uint64_t)m->phase * 2 + m->running);
-    hash = hash_mix(hash, m->number * 65536 + m->first_step * 256 + m->options.rollback_step);
-    hash = hash_mix(hash, m->published * 65536 + m->publishing * 256 + m->outdated);
-    hash = hash_mix(hash, m->marked * 2 + m->intent_checked);
-    hash = hash_set(hash_set(hash, &m->checkpoints), &m->found);
-    hash = hash_mix(hash, m->view.highest * 8u + m->view.highest_retired * 4u +
-                              m->view.mine_retired * 2u + m->view.between_retired);
-    return hash_mix(hash, m->view.between * 256 + m->view.between_step);
-}
-
 /* Pace and counters are left out: when a poll happens is a choice here. */
 uint64_t rank_actor_hash(const struct rank_actor *rank)
 {
@@ -264,7 +252,7 @@ uint64_t rank_actor_hash(const struct rank_actor *rank)
     hash = hash_mix(hash, m->cursor * 65536 + m->next_fetch * 256 + m->saved_step);
     hash = hash_mix(hash, m->offered * 64u + m->poll_armed * 32u + rank->saving * 16u +
                               rank->alone * 8u + m->fetches[0].state);
-    hash = hash_set(hash, &m->waiting);
+    hash = hash_checkpoints(hash, &m->waiting);
     hash = hash_chain_reader(hash_membership(hash, &m->membership), &m->chain);
     if (rank->busy[RANK_SLOT_CONTROL])
         hash = hash_request(hash_mix(hash, 1), &m->membership.op);

@@ -311,6 +311,8 @@ void spec_allowed(struct lifecycle *world, const struct rank_actor *rank)
         spec_event(world, EVENT_ALLOWED_BY_INTENT);
     if (rank->back)
         spec_event(world, EVENT_ALLOWED_BACK);
+    if (spec_promised(world, rank->consumer) > needed)
+        return; /* retired or overtaken meanwhile: it will notice */
     if (world->newest->first_step > needed)
         spec_broken(world,
                     "consumer %" PRIu32 " is allowed from step %" PRIu64

@@ -88,6 +88,12 @@ static const struct named_bounds {
      "one is lost or late",
      LIFECYCLE(.steps = 3, .consumers = 1, .joined = 1, .lives = 2, .advances = 2, .kept = 2,
                .reclaimers = 2, .rounds = 3, .faults = FAULTS_MARKERS, .unknowns = 1, .late = 1)},
+    {"retired",
+     "2 consumers, of which one is retired by hand and starts again, 2 rounds of a reclaimer, one "
+     "write lost or late",
+     LIFECYCLE(.steps = 2, .consumers = 2, .joined = 2, .lives = 3, .retirements = 1, .advances = 1,
+               .kept = 1, .reclaimers = 1, .rounds = 2, .faults = FAULTS_ALL, .unknowns = 1,
+               .late = 1)},
     {"pages", "1 consumer whose next process takes over, 2 rounds, listings of one key a page",
      LIFECYCLE(.steps = 2, .consumers = 1, .joined = 1, .lives = 2, .zombies = 1, .advances = 1,
                .kept = 1, .reclaimers = 1, .rounds = 2, .page_keys = 1)},
@@ -141,7 +147,8 @@ int main(int argc, char **argv)
     printf("%s: %s: %" PRIu64 " states, %" PRIu64 " steps, depth %" PRIu32, chosen->name,
            chosen->text, result.states, result.steps, result.depth);
     for (uint32_t i = 0; i < WORLD_EVENTS_MAX && chosen->kind->event_names[i]; i++)
-        printf(", %" PRIu64 " %s", result.events[i], chosen->kind->event_names[i]);
+        if (result.events[i] > 0)
+            printf(", %" PRIu64 " %s", result.events[i], chosen->kind->event_names[i]);
     printf(": %s\n", !result.good       ? "BROKEN"
                      : result.exhausted ? "exhausted, nothing found"
                                         : "nothing found, not exhausted");
