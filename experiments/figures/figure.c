@@ -14,6 +14,7 @@
     X(figure_frontier)                                                                             \
     X(figure_sensitivity)                                                                          \
     X(figure_sim_vs_live)                                                                          \
+    X(figure_p6)                                                                                   \
     X(figure_p7)
 
 #define X(name) extern const struct figure name;

@@ -41,7 +41,7 @@ struct cell {
 struct comparison {
     size_t count;
     struct cell *cells; /* owned; as the page's arms */
-    char notes[LIVE_REFERENCE_NOTES_MAX];
+    char notes[REFERENCE_NOTES_MAX];
 };
 
 /* ---- reading ---- */

@@ -161,20 +161,71 @@ static void print_store(const struct figure_data *data, const struct config *typ
         fprintf(text, "simulated stores");
 }
 
+/* To three digits: "1 GiB", "1.5 MiB". */
+static void size_text(uint64_t bytes, char text[TEXT_MAX])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    while (value >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+        value /= 1024;
+        unit++;
+    }
+    snprintf(text, TEXT_MAX, "%.3g %s", value, units[unit]);
+}
+
+/* "32 MiB", or "1 MiB to 1 GiB" where no workload is that of most arms. */
+static void print_sizes(const struct figure_data *data, const struct config *typical, FILE *text)
+{
+    uint64_t least = typical->workload.tgb_bytes;
+    uint64_t most = least;
+    size_t same = 0;
+    char size[TEXT_MAX];
+    char value[UNIT_TEXT_MAX];
+    for (size_t i = 0; i < data->arm_count; i++) {
+        const struct config *config = &data->arms[i].config;
+        uint64_t bytes = config->workload.tgb_bytes;
+        least = bytes < least ? bytes : least;
+        most = bytes > most ? bytes : most;
+        same += same_scale(config, typical);
+    }
+    if (2 * same > data->arm_count || least == most) {
+        unit_print_bytes(typical->workload.tgb_bytes, value);
+        spaced(value, size);
+        fprintf(text, "%s", size);
+        return;
+    }
+    size_text(least, size);
+    fprintf(text, "%s to ", size);
+    size_text(most, size);
+    fprintf(text, "%s", size);
+}
+
+/* " × 13.5 MB/s"; nothing where the producers of most arms make more or less. */
+static void print_rate(const struct figure_data *data, const struct config *typical, FILE *text)
+{
+    size_t same = 0;
+    char value[UNIT_TEXT_MAX];
+    char rate[TEXT_MAX];
+    for (size_t i = 0; i < data->arm_count; i++)
+        same += fabs(data->arms[i].config.workload.rate - typical->workload.rate) < 1e-6;
+    if (2 * same <= data->arm_count)
+        return;
+    unit_print_rate(typical->workload.rate, value);
+    spaced(value, rate);
+    fprintf(text, " × %s", rate);
+}
+
 void text_caption(const struct figure_page *page, char caption[CAPTION_MAX])
 {
     const struct config *config = &typical_arm(page->data)->config;
-    char value[UNIT_TEXT_MAX];
-    char rate[TEXT_MAX];
-    char tgb[TEXT_MAX];
     FILE *text = fmemopen(caption, CAPTION_MAX, "w");
     assert(text != NULL);
-    unit_print_rate(config->workload.rate, value);
-    spaced(value, rate);
-    unit_print_bytes(config->workload.tgb_bytes, value);
-    spaced(value, tgb);
     print_producers(page->data, config, text);
-    fprintf(text, " × %s, %s TGBs, ", rate, tgb);
+    print_rate(page->data, config, text);
+    fprintf(text, ", ");
+    print_sizes(page->data, config, text);
+    fprintf(text, " TGBs, ");
     print_store(page->data, config, text);
     fprintf(text, ", ");
     print_seeds(page, text);

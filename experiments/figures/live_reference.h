@@ -1,15 +1,15 @@
 /* live_reference.h - live runs that were kept as a CSV, so that a machine without the stores can
  * set them beside what it simulates.
  *
- * Lines that begin with '#' tell about the machine and the servers. The columns are those of
- * LIVE_REFERENCE_COLUMNS, named by the first other line; tools/sim_vs_live.sh writes them. */
+ * A reference file (reference_file.h) with LIVE_REFERENCE_COLUMNS; its notes tell about the machine
+ * and the servers. tools/sim_vs_live.sh writes it. */
 #ifndef EXPERIMENTS_LIVE_REFERENCE_H
 #define EXPERIMENTS_LIVE_REFERENCE_H
 
 #include "experiments/config/config.h"
+#include "experiments/figures/reference_file.h"
 
 #define LIVE_REFERENCE_ROWS_MAX 1024
-#define LIVE_REFERENCE_NOTES_MAX 1024
 #define LIVE_REFERENCE_COLUMNS                                                                     \
     "arm,seed,success,committed_mb_s,attempts,rate,tgb,duration_s,commit,started"
 
@@ -27,7 +27,7 @@ struct live_reference_row {
 struct live_reference {
     size_t count;
     struct live_reference_row rows[LIVE_REFERENCE_ROWS_MAX];
-    char notes[LIVE_REFERENCE_NOTES_MAX]; /* the '#' lines without it, each with its newline */
+    char notes[REFERENCE_NOTES_MAX]; /* the '#' lines without it, each with its newline */
 };
 
 /* Blocks. False: the diagnostic says path:line and what is wrong. */

@@ -228,6 +228,7 @@ static void shipped_files_load(void)
         {"configs/experiments/frontier.yaml", "frontier", 40},
         {"configs/experiments/sensitivity.yaml", "sensitivity", 26},
         {"configs/experiments/sim_vs_live.yaml", "sim_vs_live", 40},
+        {"configs/experiments/p6.yaml", "p6", 22},
         {"configs/experiments/p7.yaml", "p7", 6},
         {"configs/live/local.yaml", "live-local", 5},
         {"configs/live/s3.yaml", "live-s3", 3},

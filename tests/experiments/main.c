@@ -20,6 +20,7 @@ extern const struct harness_test query_tests[];
 extern const struct harness_test progress_tests[];
 extern const struct harness_test figure_tests[];
 extern const struct harness_test storage_bound_tests[];
+extern const struct harness_test read_reference_tests[];
 extern const struct harness_test live_reference_tests[];
 extern const struct harness_test reproduce_tests[];
 extern const struct harness_test validate_tests[];
@@ -64,6 +65,7 @@ static const struct harness_suite suites[] = {
     {"progress", progress_tests},
     {"figure", figure_tests},
     {"storage_bound", storage_bound_tests},
+    {"read_reference", read_reference_tests},
     {"live_reference", live_reference_tests},
     {"reproduce", reproduce_tests},
     {"validate", validate_tests},
