@@ -290,6 +290,19 @@ static void on_listed_again(struct reclaim *reclaim, int64_t now_ns,
     read_chain(reclaim, now_ns, RECLAIM_READING_AGAIN, effects);
 }
 
+static enum reclaim_end end_of(enum chain_failure failure)
+{
+    switch (failure) {
+    case CHAIN_SILENT:
+    case CHAIN_UNFINDABLE: /* others may have been faster, again and again */
+        return RECLAIM_GIVEN_UP;
+    case CHAIN_REFUSED:
+    case CHAIN_DAMAGED:
+        break;
+    }
+    return RECLAIM_REFUSED;
+}
+
 static void on_chain(struct reclaim *reclaim, int64_t now_ns, struct chain_effect effect,
                      struct reclaim_effects *effects)
 {
@@ -315,10 +328,7 @@ static void on_chain(struct reclaim *reclaim, int64_t now_ns, struct chain_effec
         reclaim_finish(reclaim, RECLAIM_EMPTY, NULL, effects);
         break;
     case CHAIN_FAILED:
-        reclaim_finish(reclaim,
-                       reclaim->chain.retries_row > CHAIN_RETRIES_MAX ? RECLAIM_GIVEN_UP
-                                                                      : RECLAIM_REFUSED,
-                       reclaim->chain.error, effects);
+        reclaim_finish(reclaim, end_of(reclaim->chain.failure), reclaim->chain.error, effects);
         break;
     }
 }

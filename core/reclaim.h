@@ -54,7 +54,8 @@ struct reclaim_options {
 #define RECLAIM_ENDS(X)                                                                            \
     X(RECLAIM_DONE, "done", "all that may be deleted was asked to be")                             \
     X(RECLAIM_EMPTY, "empty", "there is no version yet")                                           \
-    X(RECLAIM_GIVEN_UP, "given_up", "the store did not answer for too long")                       \
+    X(RECLAIM_GIVEN_UP, "given_up",                                                                \
+      "the store did not answer, or the chain kept moving, too often")                             \
     X(RECLAIM_REFUSED, "refused", "the store refused for good, or a version is damaged")           \
     X(RECLAIM_STOPPED, "stopped", "stopped as asked")
 

@@ -337,6 +337,24 @@ static void round_without_answers_is_given_up_and_deletes_nothing(void)
     }
 }
 
+static void chain_moves_on(struct scripted_store *store, void *context)
+{
+    struct yard *yard = context;
+    yard_commit(yard, 1, 1);
+    scripted_store_raise_floor(store, (struct floor){.version = yard->newest->version, .step = 4});
+    scripted_store_delete_below_floor(store);
+}
+
+static void chain_that_keeps_moving_is_left_to_a_later_round(void)
+{
+    struct yard *yard = yard_with_steps();
+    script(yard, (struct rule){.kind = READ_VERSION, .before = chain_moves_on});
+    yard_round(yard, RECLAIM_GIVEN_UP);
+    CU_ASSERT_PTR_NOT_NULL(strstr(yard->error, "cannot be found"));
+    CU_ASSERT_EQUAL(yard_steps(yard, 4, 10), 7);
+    yard_close(yard);
+}
+
 static void refusal_ends_the_round_and_says_why(void)
 {
     static const enum request_kind kinds[] = {LIST_NEWER, LIST_NUMBERS, PUT_INTENT, PUT_FLOOR};
@@ -444,6 +462,7 @@ const struct harness_test reclaim_tests[] = {
     HARNESS_TEST(process_that_dies_anywhere_leaves_nothing_wrong),
     HARNESS_TEST(marker_that_is_lost_is_sent_until_it_is_surely_there),
     HARNESS_TEST(round_without_answers_is_given_up_and_deletes_nothing),
+    HARNESS_TEST(chain_that_keeps_moving_is_left_to_a_later_round),
     HARNESS_TEST(refusal_ends_the_round_and_says_why),
     HARNESS_TEST(dry_run_counts_what_a_round_then_does),
     HARNESS_TEST(watermark_beyond_the_chain_gives_up_no_step_to_come),
