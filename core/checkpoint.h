@@ -20,4 +20,13 @@ struct checkpoint_set {
     struct checkpoint items[CHECKPOINTS_MAX];
 };
 
+/* At most `kept` remain, the newest; one at the step of the last replaces it. Steps do not fall. */
+void checkpoint_add(struct checkpoint_set *set, const struct checkpoint *checkpoint, uint32_t kept);
+/* How many are at or below the step; they are the first. */
+uint32_t checkpoint_count_upto(const struct checkpoint_set *set, uint64_t step);
+/* Of the numbers stamped in them; 0: there are none. A set whose highest is below that of the set
+ * that is durable must not replace it. */
+uint64_t checkpoint_lowest_number(const struct checkpoint_set *set);
+uint64_t checkpoint_highest_number(const struct checkpoint_set *set);
+
 #endif

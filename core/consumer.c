@@ -198,24 +198,6 @@ static void on_control_timer(struct consumer *consumer, int64_t now_ns,
 
 /* ---- checkpoints ---- */
 
-static void set_drop_oldest(struct checkpoint_set *set)
-{
-    set->count--;
-    for (uint32_t i = 0; i < set->count; i++)
-        set->items[i] = set->items[i + 1];
-}
-
-/* At most `kept` remain, the newest; one at the same step replaces the one before. */
-static void set_add(struct checkpoint_set *set, const struct checkpoint *checkpoint, uint32_t kept)
-{
-    assert(set->count == 0 || set->items[set->count - 1].step <= checkpoint->step);
-    if (set->count > 0 && set->items[set->count - 1].step == checkpoint->step)
-        set->count--;
-    while (set->count >= kept)
-        set_drop_oldest(set);
-    set->items[set->count++] = *checkpoint;
-}
-
 static void on_checkpoint(struct consumer *consumer)
 {
     if (consumer->phase >= CONSUMER_STOPPING)
@@ -224,14 +206,14 @@ static void on_checkpoint(struct consumer *consumer)
     struct checkpoint checkpoint = {.step = consumer->cursor,
                                     .number = consumer->membership.number,
                                     .digest = consumer->digest};
-    set_add(&consumer->waiting, &checkpoint, consumer->options.checkpoints_kept);
+    checkpoint_add(&consumer->waiting, &checkpoint, consumer->options.checkpoints_kept);
 }
 
 static void begin_save(struct consumer *consumer, struct consumer_effects *effects)
 {
     for (uint32_t i = 0; i < consumer->waiting.count; i++)
-        set_add(&consumer->membership.checkpoints, &consumer->waiting.items[i],
-                consumer->options.checkpoints_kept);
+        checkpoint_add(&consumer->membership.checkpoints, &consumer->waiting.items[i],
+                       consumer->options.checkpoints_kept);
     consumer->waiting.count = 0;
     consumer->control = CONSUMER_CONTROL_CHECKPOINT;
     consumer->control_state = CONSUMER_MACHINE_SAVING;

@@ -63,27 +63,19 @@ static void own_key(const struct membership *membership, enum watermark_part par
 
 /* ---- checkpoints ---- */
 
-/* The lowest number stamped in the checkpoints found; 0: there are none. Numbers from there on are
- * never removed. */
+/* Numbers from the lowest one stamped on are never removed. */
 static uint64_t lowest_stamped(const struct membership *membership)
 {
-    const struct checkpoint_set *found = &membership->found;
-    uint64_t lowest = found->count > 0 ? found->items[0].number : 0;
-    for (uint32_t i = 1; i < found->count; i++)
-        if (found->items[i].number < lowest)
-            lowest = found->items[i].number;
-    return lowest;
+    return checkpoint_lowest_number(&membership->found);
 }
 
 /* How many of the checkpoints found are at or below where this run starts. */
 static uint32_t kept_at_start(const struct membership *membership)
 {
-    const struct checkpoint_set *found = &membership->found;
     uint64_t target = membership->options.rollback_step;
-    uint32_t kept = found->count;
-    while (target != 0 && kept > 0 && found->items[kept - 1].step > target)
-        kept--;
-    return kept;
+    if (target == 0)
+        return membership->found.count;
+    return checkpoint_count_upto(&membership->found, target);
 }
 
 /* ---- requests ---- */
@@ -97,7 +89,9 @@ static struct membership_effect list_own(struct membership *membership, enum mem
     if (number > 1)
         own_key(membership, WATERMARK_NUMBER_RETIRED, number - 1, 0, membership->op.after);
     membership->op.list_keys_max = STORE_LIST_KEYS_MAX;
-    membership_view_init(&membership->view, membership->number, lowest_stamped(membership));
+    /* Before a number is taken all numbers are before mine. */
+    uint64_t mine = membership->number != 0 ? membership->number : MEMBERSHIP_COUNT_MAX + 1;
+    membership_view_init(&membership->view, mine, lowest_stamped(membership));
     return submit(membership, phase);
 }
 
@@ -139,11 +133,11 @@ static struct membership_effect put_empty(struct membership *membership,
     return submit(membership, phase);
 }
 
-static struct membership_effect put_value(struct membership *membership, uint64_t step)
+static struct membership_effect put_value(struct membership *membership)
 {
-    assert(step > membership->published);
-    membership->publishing = step;
-    return put_empty(membership, MEMBERSHIP_VALUING, WATERMARK_NUMBER_VALUE, step);
+    assert(membership->publishing > membership->published);
+    return put_empty(membership, MEMBERSHIP_VALUING, WATERMARK_NUMBER_VALUE,
+                     membership->publishing);
 }
 
 /* ---- answers: listings ---- */
@@ -188,7 +182,7 @@ static bool marks_read(struct membership *membership, struct membership_effect *
         uint64_t step = 0;
         if (membership->phase == MEMBERSHIP_FLOOR && name_parse_floor(key, &floor))
             step = floor.step;
-        if (membership->phase == MEMBERSHIP_INTENT && !name_parse_intent(key, &step))
+        if (membership->phase != MEMBERSHIP_FLOOR && !name_parse_intent(key, &step))
             step = 0;
         if (step > membership->marked)
             membership->marked = step;
@@ -238,38 +232,95 @@ struct membership_effect membership_start(struct membership *membership, int64_t
     return list_own(membership, MEMBERSHIP_FINDING, lowest_stamped(membership));
 }
 
+/* Of what was told or found, what this process would hold, and where it would begin. */
+static void choose_value(struct membership *membership, uint64_t oldest, uint64_t first_step)
+{
+    membership->publishing = oldest;
+    membership->first_step = first_step;
+}
+
+static bool may_begin_anywhere(const struct membership *membership)
+{
+    return membership->found.count == 0 && membership->options.start_step == 0;
+}
+
+static struct membership_effect refuse(struct membership *membership)
+{
+    snprintf(membership->error, sizeof(membership->error),
+             "step %" PRIu64 " may already be reclaimed: steps below %" PRIu64
+             " are being given up; start without these checkpoints, at step %" PRIu64 " or later",
+             membership->publishing, membership->marked, membership->marked);
+    return end(membership, MEMBERSHIP_REFUSED);
+}
+
+/* Values and intents only rise: a start that must ask for the intent, and is below it, is refused
+ * now as it would be after it had published; but nobody is superseded by it, and nothing retired.
+ */
+static struct membership_effect before_taking(struct membership *membership)
+{
+    if (membership_view_confirms(&membership->view, membership->publishing))
+        return take(membership, membership->view.mine);
+    membership->intent_checked = true;
+    return list_marks(membership, MEMBERSHIP_ASKING, NAME_INTENT_PREFIX);
+}
+
+static struct membership_effect on_asked(struct membership *membership)
+{
+    if (membership->publishing < membership->marked) {
+        if (!may_begin_anywhere(membership))
+            return refuse(membership);
+        choose_value(membership, membership->marked, membership->marked);
+    }
+    return take(membership, membership->view.mine);
+}
+
+static struct membership_effect on_floor(struct membership *membership)
+{
+    uint64_t step = membership->marked > 1 ? membership->marked : 1;
+    choose_value(membership, step, step);
+    return before_taking(membership);
+}
+
+static struct membership_effect nobody_to_retire(struct membership *membership)
+{
+    snprintf(membership->error, sizeof(membership->error),
+             "there is no consumer %" PRIu32 " under this prefix: nothing to retire",
+             membership->options.consumer);
+    return end(membership, MEMBERSHIP_REFUSED);
+}
+
 static struct membership_effect on_found(struct membership *membership)
 {
     uint64_t highest = membership->view.highest;
-    if (highest == 0 && membership->options.mode == MEMBERSHIP_RETIRE) {
-        snprintf(membership->error, sizeof(membership->error),
-                 "there is no consumer %" PRIu32 " under this prefix: nothing to retire",
-                 membership->options.consumer);
-        return end(membership, MEMBERSHIP_REFUSED);
-    }
     if (lowest_stamped(membership) > highest) /* its numbers were removed: do not reuse one */
         highest = lowest_stamped(membership);
-    return take(membership, highest + 1);
-}
-
-static struct membership_effect value_first(struct membership *membership, uint64_t step)
-{
-    membership->first_step = step;
-    return put_value(membership, step);
+    membership->view.mine = highest + 1;
+    switch (membership->options.mode) {
+    case MEMBERSHIP_RETIRE:
+        if (highest == 0)
+            return nobody_to_retire(membership);
+        return take(membership, membership->view.mine);
+    case MEMBERSHIP_RETIRE_DECLARED:
+        return take(membership, membership->view.mine);
+    case MEMBERSHIP_RUN:
+        break;
+    }
+    const struct checkpoint_set *found = &membership->found;
+    if (may_begin_anywhere(membership))
+        return list_marks(membership, MEMBERSHIP_FLOOR, NAME_FLOOR_PREFIX);
+    if (found->count > 0)
+        choose_value(membership, found->items[0].step,
+                     found->items[kept_at_start(membership) - 1].step);
+    else
+        choose_value(membership, membership->options.start_step, membership->options.start_step);
+    return before_taking(membership);
 }
 
 static struct membership_effect on_taken(struct membership *membership)
 {
-    if (membership->options.mode == MEMBERSHIP_RETIRE)
-        return put_empty(membership, MEMBERSHIP_REFUSING, WATERMARK_NUMBER_RETIRED, 0);
-    const struct checkpoint_set *found = &membership->found;
-    if (found->count > 0) {
-        membership->first_step = found->items[kept_at_start(membership) - 1].step;
-        return put_value(membership, found->items[0].step);
-    }
-    if (membership->options.start_step != 0)
-        return value_first(membership, membership->options.start_step);
-    return list_marks(membership, MEMBERSHIP_FLOOR, NAME_FLOOR_PREFIX);
+    if (membership->options.mode == MEMBERSHIP_RUN)
+        return put_value(membership);
+    return put_empty(membership, MEMBERSHIP_REFUSING, WATERMARK_NUMBER_RETIRED, 0);
 }
 
 static struct membership_effect on_number(struct membership *membership)
@@ -292,11 +343,6 @@ static struct membership_effect on_judged(struct membership *membership)
         return fail(membership, "no number could be taken: others took each of them first; is this "
                                 "consumer started again and again?");
     return list_own(membership, MEMBERSHIP_FINDING, lowest_stamped(membership));
-}
-
-static struct membership_effect on_floor(struct membership *membership)
-{
-    return value_first(membership, membership->marked > 1 ? membership->marked : 1);
 }
 
 static struct membership_effect allow(struct membership *membership)
@@ -329,27 +375,26 @@ static struct membership_effect on_listed(struct membership *membership)
     return list_marks(membership, MEMBERSHIP_INTENT, NAME_INTENT_PREFIX);
 }
 
+/* The intent may have risen since it was asked for the first time. */
 static struct membership_effect on_intent(struct membership *membership)
 {
     uint64_t intent = membership->marked;
     if (membership->published >= intent)
         return stamp(membership);
-    bool anywhere = membership->found.count == 0 && membership->options.start_step == 0;
-    if (anywhere && ++membership->restarts <= MEMBERSHIP_RESTARTS_MAX)
-        return value_first(membership, intent); /* then it must hold against a newer intent */
-    snprintf(membership->error, sizeof(membership->error),
-             "step %" PRIu64 " may already be reclaimed: steps below %" PRIu64
-             " are being given up; start without these checkpoints, at step %" PRIu64 " or later",
-             membership->published, intent, intent);
+    if (may_begin_anywhere(membership) && ++membership->restarts <= MEMBERSHIP_RESTARTS_MAX) {
+        choose_value(membership, intent, intent);
+        return put_value(membership);
+    }
+    struct membership_effect refused = refuse(membership);
     if (membership->found.count > 0) /* its oldest step is published already */
-        return end(membership, MEMBERSHIP_REFUSED);
+        return refused;
     return put_empty(membership, MEMBERSHIP_REFUSING, WATERMARK_NUMBER_RETIRED, 0);
 }
 
 static struct membership_effect on_refused(struct membership *membership)
 {
-    bool retire = membership->options.mode == MEMBERSHIP_RETIRE;
-    return end(membership, retire ? MEMBERSHIP_DONE : MEMBERSHIP_REFUSED);
+    bool run = membership->options.mode == MEMBERSHIP_RUN;
+    return end(membership, run ? MEMBERSHIP_REFUSED : MEMBERSHIP_DONE);
 }
 
 /* ---- while it runs ---- */
@@ -388,9 +433,9 @@ struct membership_effect membership_publish(struct membership *membership, int64
     (void)now_ns;
     assert(membership->phase == MEMBERSHIP_IDLE && membership->running);
     assert(membership->checkpoints.count > 0);
-    uint64_t oldest = membership->checkpoints.items[0].step;
-    if (oldest > membership->published)
-        return put_value(membership, oldest);
+    membership->publishing = membership->checkpoints.items[0].step;
+    if (membership->publishing > membership->published)
+        return put_value(membership);
     return end(membership, MEMBERSHIP_DONE);
 }
 
@@ -470,6 +515,8 @@ static struct membership_effect dispatch(struct membership *membership)
         return on_judged(membership);
     case MEMBERSHIP_FLOOR:
         return marks_read(membership, &effect) ? on_floor(membership) : effect;
+    case MEMBERSHIP_ASKING:
+        return marks_read(membership, &effect) ? on_asked(membership) : effect;
     case MEMBERSHIP_VALUING:
         return on_valued(membership);
     case MEMBERSHIP_LISTING:

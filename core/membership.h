@@ -24,6 +24,8 @@ enum membership_mode {
     /* For a human, of a consumer that will not come back: takes a new number and puts "retired" on
      * it. membership_start ends with DONE, or REFUSED where there is no such consumer. */
     MEMBERSHIP_RETIRE,
+    /* The same for a rank that was declared, and need never have come. */
+    MEMBERSHIP_RETIRE_DECLARED,
 };
 
 struct membership_options {
@@ -64,9 +66,10 @@ enum membership_phase {
     MEMBERSHIP_TAKING,   /* PUT_IF_ABSENT the next number */
     MEMBERSHIP_JUDGING,  /* GET it: it exists, and may be mine */
     MEMBERSHIP_FLOOR,    /* LIST the floor: where to start without a checkpoint */
+    MEMBERSHIP_ASKING,   /* LIST the intent, before a number is taken */
     MEMBERSHIP_VALUING,  /* PUT the value */
     MEMBERSHIP_LISTING,  /* LIST own numbers again: what became of them */
-    MEMBERSHIP_INTENT,   /* LIST the intent */
+    MEMBERSHIP_INTENT,   /* LIST the intent, once the value is published */
     MEMBERSHIP_SAVING,   /* the checkpoints, stamped */
     MEMBERSHIP_REFUSING, /* PUT "retired" */
     MEMBERSHIP_CHECKING, /* LIST own numbers, running */

@@ -11,7 +11,7 @@
 #define MEMBERSHIP_COUNT_MAX ((uint64_t)INT64_MAX)
 
 struct membership_view {
-    uint64_t mine;    /* 0: none yet */
+    uint64_t mine;
     uint64_t lowest;  /* stamped in the checkpoints found; 0: there are none */
     uint64_t highest; /* number listed */
     bool highest_retired;

@@ -23,6 +23,7 @@ extern const struct harness_test producer_tests[];
 extern const struct harness_test driver_tests[];
 extern const struct harness_test watermark_tests[];
 extern const struct harness_test chain_reader_tests[];
+extern const struct harness_test checkpoint_tests[];
 extern const struct harness_test membership_tests[];
 extern const struct harness_test membership_start_tests[];
 extern const struct harness_test digest_chain_tests[];
@@ -61,6 +62,7 @@ static const struct harness_suite suites[] = {
     {"driver", driver_tests},
     {"watermark", watermark_tests},
     {"chain_reader", chain_reader_tests},
+    {"checkpoint", checkpoint_tests},
     {"membership", membership_tests},
     {"membership_start", membership_start_tests},
     {"digest_chain", digest_chain_tests},

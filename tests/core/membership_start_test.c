@@ -47,7 +47,7 @@ static void confirmed_start_does_not_ask_for_the_intent(void)
     struct life life;
     CU_ASSERT_EQUAL(life_start_at(&life, &host, 2, 0, 0), MEMBERSHIP_ALLOWED);
     CU_ASSERT_FALSE(life.membership.intent_checked);
-    CU_ASSERT_EQUAL(scripted_store_requests(host.store, LIST_INTENT), 1); /* the first life's */
+    CU_ASSERT_EQUAL(scripted_store_requests(host.store, LIST_INTENT), 2); /* the first life's */
     membership_deinit(&life.membership);
     host_deinit(&host);
 }
@@ -65,8 +65,8 @@ static void higher_value_on_a_number_asks_for_the_intent(void)
     CU_ASSERT_TRUE(life.membership.intent_checked);
     CU_ASSERT(strstr(life.membership.error, "step 20") != NULL);
     CU_ASSERT(strstr(life.membership.error, "below 25") != NULL);
-    CU_ASSERT_TRUE(host_has_value(&host, 2, 20));
-    CU_ASSERT_FALSE(host_has(&host, WATERMARK_NUMBER_RETIRED, 2, 0));
+    CU_ASSERT_FALSE(host_has(&host, WATERMARK_NUMBER, 2, 0)); /* nobody is superseded */
+    CU_ASSERT_FALSE(host_has_value(&host, 2, 20));
     CU_ASSERT_EQUAL(host.saves, 0);
     CU_ASSERT_EQUAL(host.durable.items[0].number, 1);
     membership_deinit(&life.membership);
@@ -100,7 +100,7 @@ static void number_that_is_gone_asks_for_the_intent(void)
     host_put_intent(&host, 21);
     struct life life;
     CU_ASSERT_EQUAL(life_start_at(&life, &host, 2, 0, 0), MEMBERSHIP_REFUSED);
-    CU_ASSERT_EQUAL(life.membership.number, 2);
+    CU_ASSERT_EQUAL(scripted_store_requests(host.store, TAKE_NUMBER), 1); /* the first life's */
     membership_deinit(&life.membership);
     host_deinit(&host);
 }
@@ -132,7 +132,8 @@ static void without_a_checkpoint_the_intent_decides(void)
     host_put(&host, WATERMARK_NUMBER, 0, 0);
     struct life refused;
     CU_ASSERT_EQUAL(life_start_at(&refused, &host, 1, 4, 0), MEMBERSHIP_REFUSED);
-    CU_ASSERT_TRUE(host_has(&host, WATERMARK_NUMBER_RETIRED, 1, 0));
+    CU_ASSERT_FALSE(host_has(&host, WATERMARK_NUMBER, 1, 0));
+    CU_ASSERT_FALSE(host_has(&host, WATERMARK_NUMBER_RETIRED, 1, 0));
     CU_ASSERT_EQUAL(host.saves, 0);
     membership_deinit(&refused.membership);
     struct life at_it;
@@ -155,7 +156,7 @@ static void newcomer_begins_where_nobody_gives_up(void)
     host_init(&host);
     host_put_intent(&host, 5);
     host_script(&host, (struct rule){.kind = LIST_INTENT,
-                                     .skip = 1,
+                                     .skip = 1, /* before the number is taken */
                                      .times = 1,
                                      .before = raise_the_intent,
                                      .context = &host});
@@ -166,6 +167,54 @@ static void newcomer_begins_where_nobody_gives_up(void)
     CU_ASSERT_EQUAL(scripted_store_requests(host.store, LIST_INTENT), 3);
     CU_ASSERT_TRUE(host_has_value(&host, 1, 9));
     CU_ASSERT_FALSE(host_has(&host, WATERMARK_NUMBER_RETIRED, 1, 0));
+    membership_deinit(&life.membership);
+    host_deinit(&host);
+}
+
+/* An intent that came after the first question refuses a start that has taken its number. */
+static void intent_that_rose_meanwhile_refuses_as_well(void)
+{
+    struct host host;
+    host_init(&host);
+    host_script(&host, (struct rule){.kind = LIST_INTENT,
+                                     .skip = 1,
+                                     .times = 1,
+                                     .before = raise_the_intent,
+                                     .context = &host});
+    struct life told;
+    CU_ASSERT_EQUAL(life_start_at(&told, &host, 1, 4, 0), MEMBERSHIP_REFUSED);
+    CU_ASSERT_TRUE(host_has_value(&host, 1, 4));
+    CU_ASSERT_TRUE(host_has(&host, WATERMARK_NUMBER_RETIRED, 1, 0)); /* it holds nothing now */
+    membership_deinit(&told.membership);
+    host.durable = (struct checkpoint_set){.count = 1, .items = {{.step = 8, .number = 1}}};
+    host_script(&host, (struct rule){.kind = LIST_INTENT,
+                                     .times = 1,
+                                     ANSWER(STORE_OK),
+                                     .application = DROP}); /* asked before it was there */
+    struct life kept;
+    CU_ASSERT_EQUAL(life_start_at(&kept, &host, 2, 0, 0), MEMBERSHIP_REFUSED);
+    CU_ASSERT_TRUE(host_has_value(&host, 2, 8)); /* it holds its oldest checkpoint */
+    CU_ASSERT_FALSE(host_has(&host, WATERMARK_NUMBER_RETIRED, 2, 0));
+    CU_ASSERT_EQUAL(host.saves, 0);
+    membership_deinit(&kept.membership);
+    host_deinit(&host);
+}
+
+/* Somebody else's empty folder must not end the process that runs, nor what it holds. */
+static void refused_start_leaves_the_running_process_alone(void)
+{
+    struct host host;
+    host_init(&host);
+    struct life life;
+    CU_ASSERT_EQUAL(life_start_at(&life, &host, 1, 0, 0), MEMBERSHIP_ALLOWED);
+    CU_ASSERT_EQUAL(life_checkpoint(&life, 20, 1), MEMBERSHIP_DONE);
+    host_put_intent(&host, 20);
+    host.durable.count = 0;
+    struct life typo;
+    CU_ASSERT_EQUAL(life_start_at(&typo, &host, 2, 5, 0), MEMBERSHIP_REFUSED);
+    membership_deinit(&typo.membership);
+    CU_ASSERT_EQUAL(life_check(&life), MEMBERSHIP_DONE);
+    CU_ASSERT_TRUE(host_has_value(&host, 1, 20));
     membership_deinit(&life.membership);
     host_deinit(&host);
 }
@@ -268,6 +317,8 @@ const struct harness_test membership_start_tests[] = {
     HARNESS_TEST(stamps_of_two_processes_go_back_to_the_older),
     HARNESS_TEST(without_a_checkpoint_the_intent_decides),
     HARNESS_TEST(newcomer_begins_where_nobody_gives_up),
+    HARNESS_TEST(intent_that_rose_meanwhile_refuses_as_well),
+    HARNESS_TEST(refused_start_leaves_the_running_process_alone),
     HARNESS_TEST(number_of_a_checkpoint_is_never_taken_again),
     HARNESS_TEST(rollback_stamps_and_discards_only_when_allowed),
     HARNESS_TEST(refused_rollback_discards_nothing),

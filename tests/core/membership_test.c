@@ -159,7 +159,7 @@ static void foreign_keys_hide_neither_floor_nor_intent(void)
     host_put_intent(&host, 31);
     struct life life;
     CU_ASSERT_EQUAL(life_start_at(&life, &host, 1, 0, 0), MEMBERSHIP_ALLOWED);
-    CU_ASSERT_TRUE(host_has_value(&host, 1, 30));
+    CU_ASSERT_TRUE(host_has_value(&host, 1, 31));
     CU_ASSERT_EQUAL(life.membership.first_step, 31);
     membership_deinit(&life.membership);
     host_deinit(&host);
@@ -351,6 +351,20 @@ static void retired_by_hand_a_consumer_ends_and_may_start_again(void)
     host_deinit(&host);
 }
 
+static void declared_rank_can_be_retired_before_it_came(void)
+{
+    struct host host;
+    host_init(&host);
+    struct membership_options options = life_options(9);
+    options.mode = MEMBERSHIP_RETIRE_DECLARED;
+    struct life human;
+    life_init(&human, &host, &options);
+    CU_ASSERT_EQUAL(life_start(&human), MEMBERSHIP_DONE);
+    CU_ASSERT_TRUE(host_has(&host, WATERMARK_NUMBER_RETIRED, 1, 0));
+    membership_deinit(&human.membership);
+    host_deinit(&host);
+}
+
 static void nobody_can_be_retired_who_never_was(void)
 {
     struct host host;
@@ -386,6 +400,7 @@ const struct harness_test membership_tests[] = {
     HARNESS_TEST(lower_value_that_stays_does_not_matter),
     HARNESS_TEST(checkpoint_notices_a_newer_process),
     HARNESS_TEST(retired_by_hand_a_consumer_ends_and_may_start_again),
+    HARNESS_TEST(declared_rank_can_be_retired_before_it_came),
     HARNESS_TEST(nobody_can_be_retired_who_never_was),
     {0},
 };

@@ -217,21 +217,12 @@ static void on_ready(void *context, uint32_t consumer, const struct consumer_del
         rank_take(rank);
 }
 
-static uint64_t highest_number(const struct checkpoint_set *set)
-{
-    uint64_t highest = 0;
-    for (uint32_t i = 0; i < set->count; i++)
-        if (set->items[i].number > highest)
-            highest = set->items[i].number;
-    return highest;
-}
-
 static void on_save(void *context, uint32_t consumer, const struct checkpoint_set *checkpoints)
 {
     (void)consumer;
     struct rank *rank = context;
     CU_ASSERT_PTR_NULL(rank->asked);
-    if (highest_number(checkpoints) < highest_number(&rank->rig->durable)) {
+    if (checkpoint_highest_number(checkpoints) < checkpoint_highest_number(&rank->rig->durable)) {
         consumer_driver_save_refused(rank->driver);
         return;
     }
