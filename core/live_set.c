@@ -68,6 +68,7 @@ static void add(uint64_t step, const struct manifest_entry *entry, void *context
 
 void live_set_follow(struct live_set *set, const struct manifest *manifest, uint64_t first_step)
 {
+    assert(manifest_whole(manifest));
     if (first_step < set->dropped) {
         live_set_deinit(set);
         live_set_init(set);

@@ -26,7 +26,7 @@ struct live_set {
 
 void live_set_init(struct live_set *set);
 void live_set_deinit(struct live_set *set);
-/* From here on it holds the names of the manifest's entries from `first_step` on. The manifest is
+/* From here on it holds the names of a whole manifest's entries from `first_step` on, which is
  * of the same chain as the last one. */
 void live_set_follow(struct live_set *set, const struct manifest *manifest, uint64_t first_step);
 bool live_set_has(const struct live_set *set, const struct tgb_name *name);
