@@ -43,7 +43,7 @@ struct consumer_options {
     X(CONSUMER_REFUSED, "refused", "its first step may already be reclaimed")                      \
     X(CONSUMER_BELOW_FLOOR, "below_floor", "its next step was given up")                           \
     X(CONSUMER_SUPERSEDED, "superseded", "another process took over this rank")                    \
-    X(CONSUMER_RETIRED, "retired", "this rank was retired by hand")                                \
+    X(CONSUMER_RETIRED, "retired", "this rank was retired")                                \
     X(CONSUMER_LOST, "lost", "a TGB that the chain names is not there")                            \
     X(CONSUMER_CORRUPT, "corrupt", "a slice or a version is damaged")                              \
     X(CONSUMER_STORE_FAILED, "store_failed", "the store refused for good, or for too long")

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/backoff.h"
+#include "core/membership_private.h"
 
 void membership_init(struct membership *membership, const struct membership_options *options,
                      const struct checkpoint_set *durable, struct random_stream random)
@@ -20,45 +20,6 @@ void membership_init(struct membership *membership, const struct membership_opti
 void membership_deinit(struct membership *membership)
 {
     store_op_deinit(&membership->op);
-}
-
-/* ---- effects ---- */
-
-static struct membership_effect end(struct membership *membership, enum membership_effect_kind kind)
-{
-    membership->phase = MEMBERSHIP_IDLE;
-    return (struct membership_effect){.kind = kind};
-}
-
-static struct membership_effect fail(struct membership *membership, const char *text)
-{
-    snprintf(membership->error, sizeof(membership->error), "%s", text);
-    return end(membership, MEMBERSHIP_FAILED);
-}
-
-static struct membership_effect submit(struct membership *membership, enum membership_phase phase)
-{
-    membership->phase = phase;
-    return (struct membership_effect){.kind = MEMBERSHIP_SUBMIT};
-}
-
-static void prepare(struct membership *membership, enum store_verb verb)
-{
-    struct store_op *op = &membership->op;
-    op->verb = verb;
-    op->body = (struct body){.kind = BODY_NONE};
-    op->range_offset = 0;
-    op->range_bytes = 0;
-    op->key[0] = '\0';
-    op->after[0] = '\0';
-}
-
-static void own_key(const struct membership *membership, enum watermark_part part, uint64_t number,
-                    uint64_t step, char key[STORE_KEY_MAX])
-{
-    struct watermark_name name = {
-        .consumer = membership->options.consumer, .part = part, .number = number, .step = step};
-    name_watermark(key, &name);
 }
 
 /* ---- checkpoints ---- */
@@ -78,118 +39,6 @@ static uint32_t kept_at_start(const struct membership *membership)
     return checkpoint_count_upto(&membership->found, target);
 }
 
-/* ---- requests ---- */
-
-/* Lists the own keys after those of the number before `number`. */
-static struct membership_effect list_own(struct membership *membership, enum membership_phase phase,
-                                         uint64_t number)
-{
-    prepare(membership, STORE_LIST);
-    name_consumer(membership->op.key, membership->options.consumer);
-    if (number > 1)
-        own_key(membership, WATERMARK_NUMBER_RETIRED, number - 1, 0, membership->op.after);
-    membership->op.list_keys_max = STORE_LIST_KEYS_MAX;
-    /* Before a number is taken all numbers are before mine. */
-    uint64_t mine = membership->number != 0 ? membership->number : MEMBERSHIP_COUNT_MAX + 1;
-    membership_view_init(&membership->view, mine, lowest_stamped(membership));
-    return submit(membership, phase);
-}
-
-static struct membership_effect take(struct membership *membership, uint64_t number)
-{
-    membership->number = number;
-    prepare(membership, STORE_PUT_IF_ABSENT);
-    own_key(membership, WATERMARK_NUMBER, number, 0, membership->op.key);
-    membership->op.body = (struct body){
-        .kind = BODY_BYTES, .bytes = INCARNATION_BYTES, .data = membership->options.identity.bytes};
-    return submit(membership, MEMBERSHIP_TAKING);
-}
-
-static struct membership_effect judge(struct membership *membership)
-{
-    prepare(membership, STORE_GET);
-    own_key(membership, WATERMARK_NUMBER, membership->number, 0, membership->op.key);
-    return submit(membership, MEMBERSHIP_JUDGING);
-}
-
-/* Lists floors, or intents: the highest is among the first. */
-static struct membership_effect list_marks(struct membership *membership,
-                                           enum membership_phase phase, const char *prefix)
-{
-    prepare(membership, STORE_LIST);
-    snprintf(membership->op.key, STORE_KEY_MAX, "%s", prefix);
-    membership->op.list_keys_max = STORE_LIST_KEYS_MAX;
-    membership->marked = 0;
-    return submit(membership, phase);
-}
-
-static struct membership_effect put_empty(struct membership *membership,
-                                          enum membership_phase phase, enum watermark_part part,
-                                          uint64_t step)
-{
-    prepare(membership, STORE_PUT);
-    own_key(membership, part, membership->number, step, membership->op.key);
-    membership->op.body = (struct body){.kind = BODY_BYTES};
-    return submit(membership, phase);
-}
-
-static struct membership_effect put_value(struct membership *membership)
-{
-    assert(membership->publishing > membership->published);
-    return put_empty(membership, MEMBERSHIP_VALUING, WATERMARK_NUMBER_VALUE,
-                     membership->publishing);
-}
-
-/* ---- answers: listings ---- */
-
-/* True: the page was the last one; otherwise *effect follows. */
-static bool last_page(struct membership *membership, struct membership_effect *effect)
-{
-    struct store_op *op = &membership->op;
-    if (!op->page.truncated || op->page.count == 0)
-        return true;
-    const char *last = list_page_key(&op->page, op->page.count - 1);
-    if (strcmp(last, op->after) <= 0) {
-        *effect = fail(membership, "a listing goes round in circles: the store repeats keys");
-        return false;
-    }
-    snprintf(op->after, STORE_KEY_MAX, "%s", last);
-    *effect = submit(membership, membership->phase);
-    return false;
-}
-
-/* One page of own keys. True: that was all; otherwise *effect follows. */
-static bool numbers_read(struct membership *membership, struct membership_effect *effect)
-{
-    const struct list_page *page = &membership->op.page;
-    for (size_t i = 0; i < page->count; i++) {
-        struct watermark_name name;
-        if (name_parse_watermark(list_page_key(page, i), &name) &&
-            name.consumer == membership->options.consumer)
-            membership_view_add(&membership->view, &name);
-    }
-    return last_page(membership, effect);
-}
-
-/* One page of floors or intents. True: the highest step is in `marked`, 0 if there is none. What is
- * no mark is passed over: it may sort first. */
-static bool marks_read(struct membership *membership, struct membership_effect *effect)
-{
-    const struct list_page *page = &membership->op.page;
-    for (size_t i = 0; i < page->count; i++) {
-        const char *key = list_page_key(page, i);
-        struct floor floor = {0};
-        uint64_t step = 0;
-        if (membership->phase == MEMBERSHIP_FLOOR && name_parse_floor(key, &floor))
-            step = floor.step;
-        if (membership->phase != MEMBERSHIP_FLOOR && !name_parse_intent(key, &step))
-            step = 0;
-        if (step > membership->marked)
-            membership->marked = step;
-    }
-    return membership->marked > 0 || last_page(membership, effect);
-}
-
 /* Whether somebody ended this number; *effect says how. */
 static bool overtaken(struct membership *membership, struct membership_effect *effect)
 {
@@ -197,10 +46,10 @@ static bool overtaken(struct membership *membership, struct membership_effect *e
     case MEMBERSHIP_FATE_MINE:
         return false;
     case MEMBERSHIP_FATE_RETIRED:
-        *effect = end(membership, MEMBERSHIP_ENDED);
+        *effect = membership_end(membership, MEMBERSHIP_ENDED);
         break;
     case MEMBERSHIP_FATE_SUPERSEDED:
-        *effect = end(membership, MEMBERSHIP_SUPERSEDED);
+        *effect = membership_end(membership, MEMBERSHIP_SUPERSEDED);
         break;
     }
     return true;
@@ -220,7 +69,7 @@ static struct membership_effect refuse_rollback(struct membership *membership)
                  "no checkpoint at or below step %" PRIu64
                  " is kept: the oldest is at step %" PRIu64,
                  membership->options.rollback_step, found->items[0].step);
-    return end(membership, MEMBERSHIP_REFUSED);
+    return membership_end(membership, MEMBERSHIP_REFUSED);
 }
 
 struct membership_effect membership_start(struct membership *membership, int64_t now_ns)
@@ -229,7 +78,7 @@ struct membership_effect membership_start(struct membership *membership, int64_t
     assert(membership->phase == MEMBERSHIP_IDLE && membership->number == 0);
     if (membership->options.rollback_step != 0 && kept_at_start(membership) == 0)
         return refuse_rollback(membership);
-    return list_own(membership, MEMBERSHIP_FINDING, lowest_stamped(membership));
+    return membership_list_own(membership, MEMBERSHIP_FINDING, lowest_stamped(membership));
 }
 
 /* Of what was told or found, what this process would hold, and where it would begin. */
@@ -250,7 +99,7 @@ static struct membership_effect refuse(struct membership *membership)
              "step %" PRIu64 " may already be reclaimed: steps below %" PRIu64
              " are being given up; start without these checkpoints, at step %" PRIu64 " or later",
              membership->publishing, membership->marked, membership->marked);
-    return end(membership, MEMBERSHIP_REFUSED);
+    return membership_end(membership, MEMBERSHIP_REFUSED);
 }
 
 /* Values and intents only rise: a start that must ask for the intent, and is below it, is refused
@@ -259,9 +108,9 @@ static struct membership_effect refuse(struct membership *membership)
 static struct membership_effect before_taking(struct membership *membership)
 {
     if (membership_view_confirms(&membership->view, membership->publishing))
-        return take(membership, membership->view.mine);
+        return membership_send_number(membership, membership->view.mine);
     membership->intent_checked = true;
-    return list_marks(membership, MEMBERSHIP_ASKING, NAME_INTENT_PREFIX);
+    return membership_list_marks(membership, MEMBERSHIP_ASKING, NAME_INTENT_PREFIX);
 }
 
 static struct membership_effect on_asked(struct membership *membership)
@@ -271,7 +120,7 @@ static struct membership_effect on_asked(struct membership *membership)
             return refuse(membership);
         choose_value(membership, membership->marked, membership->marked);
     }
-    return take(membership, membership->view.mine);
+    return membership_send_number(membership, membership->view.mine);
 }
 
 static struct membership_effect on_floor(struct membership *membership)
@@ -286,7 +135,7 @@ static struct membership_effect nobody_to_retire(struct membership *membership)
     snprintf(membership->error, sizeof(membership->error),
              "there is no consumer %" PRIu32 " under this prefix: nothing to retire",
              membership->options.consumer);
-    return end(membership, MEMBERSHIP_REFUSED);
+    return membership_end(membership, MEMBERSHIP_REFUSED);
 }
 
 static struct membership_effect on_found(struct membership *membership)
@@ -299,15 +148,15 @@ static struct membership_effect on_found(struct membership *membership)
     case MEMBERSHIP_RETIRE:
         if (highest == 0)
             return nobody_to_retire(membership);
-        return take(membership, membership->view.mine);
+        return membership_send_number(membership, membership->view.mine);
     case MEMBERSHIP_RETIRE_DECLARED:
-        return take(membership, membership->view.mine);
+        return membership_send_number(membership, membership->view.mine);
     case MEMBERSHIP_RUN:
         break;
     }
     const struct checkpoint_set *found = &membership->found;
     if (may_begin_anywhere(membership))
-        return list_marks(membership, MEMBERSHIP_FLOOR, NAME_FLOOR_PREFIX);
+        return membership_list_marks(membership, MEMBERSHIP_FLOOR, NAME_FLOOR_PREFIX);
     if (found->count > 0)
         choose_value(membership, found->items[0].step,
                      found->items[kept_at_start(membership) - 1].step);
@@ -319,15 +168,16 @@ static struct membership_effect on_found(struct membership *membership)
 static struct membership_effect on_taken(struct membership *membership)
 {
     if (membership->options.mode == MEMBERSHIP_RUN)
-        return put_value(membership);
-    return put_empty(membership, MEMBERSHIP_REFUSING, WATERMARK_NUMBER_RETIRED, 0);
+        return membership_put_value(membership);
+    return membership_put_empty(membership, MEMBERSHIP_REFUSING, WATERMARK_NUMBER_RETIRED, 0);
 }
 
 static struct membership_effect on_number(struct membership *membership)
 {
     if (membership->op.outcome == STORE_OK)
         return on_taken(membership);
-    return judge(membership); /* EXISTS: another's, or mine after an answer that was lost */
+    return membership_read_number(
+        membership); /* EXISTS: another's, or mine after an answer that was lost */
 }
 
 static struct membership_effect on_judged(struct membership *membership)
@@ -340,15 +190,16 @@ static struct membership_effect on_judged(struct membership *membership)
         return on_taken(membership);
     membership->number = 0;
     if (++membership->restarts > MEMBERSHIP_RESTARTS_MAX)
-        return fail(membership, "no number could be taken: others took each of them first; is this "
-                                "consumer started again and again?");
-    return list_own(membership, MEMBERSHIP_FINDING, lowest_stamped(membership));
+        return membership_fail(membership,
+                               "no number could be taken: others took each of them first; is this "
+                               "consumer started again and again?");
+    return membership_list_own(membership, MEMBERSHIP_FINDING, lowest_stamped(membership));
 }
 
 static struct membership_effect allow(struct membership *membership)
 {
     membership->running = true;
-    return end(membership, MEMBERSHIP_ALLOWED);
+    return membership_end(membership, MEMBERSHIP_ALLOWED);
 }
 
 /* The value is stored and nobody was allowed to pass it: stamp what is kept. What a rollback leaves
@@ -372,7 +223,7 @@ static struct membership_effect on_listed(struct membership *membership)
     if (membership_view_confirms(&membership->view, membership->published))
         return stamp(membership);
     membership->intent_checked = true;
-    return list_marks(membership, MEMBERSHIP_INTENT, NAME_INTENT_PREFIX);
+    return membership_list_marks(membership, MEMBERSHIP_INTENT, NAME_INTENT_PREFIX);
 }
 
 /* The intent may have risen since it was asked for the first time. */
@@ -383,25 +234,25 @@ static struct membership_effect on_intent(struct membership *membership)
         return stamp(membership);
     if (may_begin_anywhere(membership) && ++membership->restarts <= MEMBERSHIP_RESTARTS_MAX) {
         choose_value(membership, intent, intent);
-        return put_value(membership);
+        return membership_put_value(membership);
     }
     struct membership_effect refused = refuse(membership);
     if (membership->found.count > 0) /* its oldest step is published already */
         return refused;
-    return put_empty(membership, MEMBERSHIP_REFUSING, WATERMARK_NUMBER_RETIRED, 0);
+    return membership_put_empty(membership, MEMBERSHIP_REFUSING, WATERMARK_NUMBER_RETIRED, 0);
 }
 
 static struct membership_effect on_refused(struct membership *membership)
 {
     bool run = membership->options.mode == MEMBERSHIP_RUN;
-    return end(membership, run ? MEMBERSHIP_REFUSED : MEMBERSHIP_DONE);
+    return membership_end(membership, run ? MEMBERSHIP_REFUSED : MEMBERSHIP_DONE);
 }
 
 /* ---- while it runs ---- */
 
 static struct membership_effect check(struct membership *membership)
 {
-    return list_own(membership, MEMBERSHIP_CHECKING, membership->number);
+    return membership_list_own(membership, MEMBERSHIP_CHECKING, membership->number);
 }
 
 static struct membership_effect on_valued(struct membership *membership)
@@ -411,7 +262,8 @@ static struct membership_effect on_valued(struct membership *membership)
     if (membership->running)
         return check(membership);
     uint64_t lowest = lowest_stamped(membership);
-    return list_own(membership, MEMBERSHIP_LISTING, lowest > 0 ? lowest : membership->number);
+    return membership_list_own(membership, MEMBERSHIP_LISTING,
+                               lowest > 0 ? lowest : membership->number);
 }
 
 static struct membership_effect on_checked(struct membership *membership)
@@ -420,12 +272,8 @@ static struct membership_effect on_checked(struct membership *membership)
     if (overtaken(membership, &effect))
         return effect;
     if (membership->outdated == 0)
-        return end(membership, MEMBERSHIP_DONE);
-    prepare(membership, STORE_DELETE);
-    own_key(membership, WATERMARK_NUMBER_VALUE, membership->number, membership->outdated,
-            membership->op.key);
-    membership->outdated = 0;
-    return submit(membership, MEMBERSHIP_SWEEPING);
+        return membership_end(membership, MEMBERSHIP_DONE);
+    return membership_send_sweep(membership);
 }
 
 struct membership_effect membership_publish(struct membership *membership, int64_t now_ns)
@@ -435,8 +283,8 @@ struct membership_effect membership_publish(struct membership *membership, int64
     assert(membership->checkpoints.count > 0);
     membership->publishing = membership->checkpoints.items[0].step;
     if (membership->publishing > membership->published)
-        return put_value(membership);
-    return end(membership, MEMBERSHIP_DONE);
+        return membership_put_value(membership);
+    return membership_end(membership, MEMBERSHIP_DONE);
 }
 
 struct membership_effect membership_check(struct membership *membership, int64_t now_ns)
@@ -455,80 +303,32 @@ struct membership_effect membership_saved(struct membership *membership, int64_t
 
 /* ---- the machine ---- */
 
-static bool readable(const struct store_op *op)
-{
-    return op->outcome == STORE_OK || (op->outcome == STORE_NOT_FOUND && op->verb == STORE_GET) ||
-           (op->outcome == STORE_EXISTS && op->verb == STORE_PUT_IF_ABSENT);
-}
-
-static struct membership_effect refused_for_good(struct membership *membership)
-{
-    const struct store_op *op = &membership->op;
-    snprintf(membership->error, sizeof(membership->error), "%s %.100s: %.120s",
-             store_verb_name(op->verb), op->key,
-             op->error[0] ? op->error : store_outcome_text(op->outcome));
-    return end(membership, MEMBERSHIP_FAILED);
-}
-
-/* An answer that says nothing about the store's content: the same request again, whatever became of
- * it; true if *effect follows. All writes here may be repeated: a number is judged by its body. */
-static bool unanswered(struct membership *membership, int64_t now_ns,
-                       struct membership_effect *effect)
-{
-    struct store_op *op = &membership->op;
-    if (membership->phase == MEMBERSHIP_SWEEPING)
-        return false; /* a lower value that stays is harmless */
-    if (readable(op)) {
-        membership->retries_row = 0;
-        return false;
-    }
-    bool open =
-        op->outcome == STORE_UNKNOWN || op->outcome == STORE_THROTTLED || op->outcome == STORE_BUSY;
-    if (!open) {
-        *effect = refused_for_good(membership);
-        return true;
-    }
-    membership->retried++;
-    if (++membership->retries_row > MEMBERSHIP_RETRIES_MAX) {
-        snprintf(membership->error, sizeof(membership->error),
-                 "%s %.100s was not answered %d times in a row: %.80s", store_verb_name(op->verb),
-                 op->key, MEMBERSHIP_RETRIES_MAX, op->error);
-        *effect = end(membership, MEMBERSHIP_FAILED);
-        return true;
-    }
-    int64_t bound = backoff_bound_ns(membership->options.retry_ns, membership->options.retry_max_ns,
-                                     membership->retries_row);
-    int64_t sleep_ns = (int64_t)((double)bound * random_unit(&membership->random));
-    *effect = (struct membership_effect){.kind = MEMBERSHIP_SLEEP, .until_ns = now_ns + sleep_ns};
-    return true;
-}
-
 static struct membership_effect dispatch(struct membership *membership)
 {
     struct membership_effect effect;
     switch (membership->phase) {
     case MEMBERSHIP_FINDING:
-        return numbers_read(membership, &effect) ? on_found(membership) : effect;
+        return membership_numbers_read(membership, &effect) ? on_found(membership) : effect;
     case MEMBERSHIP_TAKING:
         return on_number(membership);
     case MEMBERSHIP_JUDGING:
         return on_judged(membership);
     case MEMBERSHIP_FLOOR:
-        return marks_read(membership, &effect) ? on_floor(membership) : effect;
+        return membership_marks_read(membership, &effect) ? on_floor(membership) : effect;
     case MEMBERSHIP_ASKING:
-        return marks_read(membership, &effect) ? on_asked(membership) : effect;
+        return membership_marks_read(membership, &effect) ? on_asked(membership) : effect;
     case MEMBERSHIP_VALUING:
         return on_valued(membership);
     case MEMBERSHIP_LISTING:
-        return numbers_read(membership, &effect) ? on_listed(membership) : effect;
+        return membership_numbers_read(membership, &effect) ? on_listed(membership) : effect;
     case MEMBERSHIP_INTENT:
-        return marks_read(membership, &effect) ? on_intent(membership) : effect;
+        return membership_marks_read(membership, &effect) ? on_intent(membership) : effect;
     case MEMBERSHIP_REFUSING:
         return on_refused(membership);
     case MEMBERSHIP_CHECKING:
-        return numbers_read(membership, &effect) ? on_checked(membership) : effect;
+        return membership_numbers_read(membership, &effect) ? on_checked(membership) : effect;
     case MEMBERSHIP_SWEEPING:
-        return end(membership, MEMBERSHIP_DONE);
+        return membership_end(membership, MEMBERSHIP_DONE);
     case MEMBERSHIP_IDLE:
     case MEMBERSHIP_SAVING:
         break;
@@ -540,7 +340,7 @@ static struct membership_effect dispatch(struct membership *membership)
 struct membership_effect membership_answer(struct membership *membership, int64_t now_ns)
 {
     struct membership_effect effect;
-    if (!unanswered(membership, now_ns, &effect))
+    if (!membership_unanswered(membership, now_ns, &effect))
         effect = dispatch(membership);
     store_op_release(&membership->op);
     return effect;

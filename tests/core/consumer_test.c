@@ -242,7 +242,7 @@ static void missing_tgb_of_a_retired_rank_is_no_loss(void)
         manual_loop_step(&rig.loop);
     rig_put_own(&rig, WATERMARK_NUMBER, 2, 0);
     rig_put_own(&rig, WATERMARK_NUMBER_RETIRED, 2, 0);
-    expect_end(&rank, CONSUMER_RETIRED, "retired by hand");
+    expect_end(&rank, CONSUMER_RETIRED, "this rank was retired");
     rig_deinit(&rig);
 }
 

@@ -1,0 +1,211 @@
+/* membership_request.c - a membership's requests, and what their answers show. Ours. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/backoff.h"
+#include "core/membership_private.h"
+
+/* ---- effects ---- */
+
+struct membership_effect membership_end(struct membership *membership,
+                                        enum membership_effect_kind kind)
+{
+    membership->phase = MEMBERSHIP_IDLE;
+    return (struct membership_effect){.kind = kind};
+}
+
+struct membership_effect membership_fail(struct membership *membership, const char *text)
+{
+    snprintf(membership->error, sizeof(membership->error), "%s", text);
+    return membership_end(membership, MEMBERSHIP_FAILED);
+}
+
+static struct membership_effect submit(struct membership *membership, enum membership_phase phase)
+{
+    membership->phase = phase;
+    return (struct membership_effect){.kind = MEMBERSHIP_SUBMIT};
+}
+
+static void prepare(struct membership *membership, enum store_verb verb)
+{
+    struct store_op *op = &membership->op;
+    op->verb = verb;
+    op->body = (struct body){.kind = BODY_NONE};
+    op->range_offset = 0;
+    op->range_bytes = 0;
+    op->key[0] = '\0';
+    op->after[0] = '\0';
+}
+
+static void own_key(const struct membership *membership, enum watermark_part part, uint64_t number,
+                    uint64_t step, char key[STORE_KEY_MAX])
+{
+    struct watermark_name name = {
+        .consumer = membership->options.consumer, .part = part, .number = number, .step = step};
+    name_watermark(key, &name);
+}
+
+/* ---- requests ---- */
+
+struct membership_effect membership_list_own(struct membership *membership,
+                                             enum membership_phase phase, uint64_t number)
+{
+    prepare(membership, STORE_LIST);
+    name_consumer(membership->op.key, membership->options.consumer);
+    if (number > 1)
+        own_key(membership, WATERMARK_NUMBER_RETIRED, number - 1, 0, membership->op.after);
+    membership->op.list_keys_max = STORE_LIST_KEYS_MAX;
+    /* Before a number is taken all numbers are before mine. */
+    uint64_t mine = membership->number != 0 ? membership->number : MEMBERSHIP_COUNT_MAX + 1;
+    membership_view_init(&membership->view, mine, checkpoint_lowest_number(&membership->found));
+    return submit(membership, phase);
+}
+
+struct membership_effect membership_send_number(struct membership *membership, uint64_t number)
+{
+    membership->number = number;
+    prepare(membership, STORE_PUT_IF_ABSENT);
+    own_key(membership, WATERMARK_NUMBER, number, 0, membership->op.key);
+    membership->op.body = (struct body){
+        .kind = BODY_BYTES, .bytes = INCARNATION_BYTES, .data = membership->options.identity.bytes};
+    return submit(membership, MEMBERSHIP_TAKING);
+}
+
+struct membership_effect membership_read_number(struct membership *membership)
+{
+    prepare(membership, STORE_GET);
+    own_key(membership, WATERMARK_NUMBER, membership->number, 0, membership->op.key);
+    return submit(membership, MEMBERSHIP_JUDGING);
+}
+
+struct membership_effect membership_list_marks(struct membership *membership,
+                                               enum membership_phase phase, const char *prefix)
+{
+    prepare(membership, STORE_LIST);
+    snprintf(membership->op.key, STORE_KEY_MAX, "%s", prefix);
+    membership->op.list_keys_max = STORE_LIST_KEYS_MAX;
+    membership->marked = 0;
+    return submit(membership, phase);
+}
+
+struct membership_effect membership_put_empty(struct membership *membership,
+                                              enum membership_phase phase, enum watermark_part part,
+                                              uint64_t step)
+{
+    prepare(membership, STORE_PUT);
+    own_key(membership, part, membership->number, step, membership->op.key);
+    membership->op.body = (struct body){.kind = BODY_BYTES};
+    return submit(membership, phase);
+}
+
+struct membership_effect membership_put_value(struct membership *membership)
+{
+    assert(membership->publishing > membership->published);
+    return membership_put_empty(membership, MEMBERSHIP_VALUING, WATERMARK_NUMBER_VALUE,
+                                membership->publishing);
+}
+
+struct membership_effect membership_send_sweep(struct membership *membership)
+{
+    prepare(membership, STORE_DELETE);
+    own_key(membership, WATERMARK_NUMBER_VALUE, membership->number, membership->outdated,
+            membership->op.key);
+    membership->outdated = 0;
+    return submit(membership, MEMBERSHIP_SWEEPING);
+}
+
+/* ---- answers: listings ---- */
+
+/* True: the page was the last one; otherwise *effect follows. */
+static bool last_page(struct membership *membership, struct membership_effect *effect)
+{
+    struct store_op *op = &membership->op;
+    if (!op->page.truncated || op->page.count == 0)
+        return true;
+    const char *last = list_page_key(&op->page, op->page.count - 1);
+    if (strcmp(last, op->after) <= 0) {
+        *effect =
+            membership_fail(membership, "a listing goes round in circles: the store repeats keys");
+        return false;
+    }
+    snprintf(op->after, STORE_KEY_MAX, "%s", last);
+    *effect = submit(membership, membership->phase);
+    return false;
+}
+
+bool membership_numbers_read(struct membership *membership, struct membership_effect *effect)
+{
+    const struct list_page *page = &membership->op.page;
+    for (size_t i = 0; i < page->count; i++) {
+        struct watermark_name name;
+        if (name_parse_watermark(list_page_key(page, i), &name) &&
+            name.consumer == membership->options.consumer)
+            membership_view_add(&membership->view, &name);
+    }
+    return last_page(membership, effect);
+}
+
+bool membership_marks_read(struct membership *membership, struct membership_effect *effect)
+{
+    const struct list_page *page = &membership->op.page;
+    for (size_t i = 0; i < page->count; i++) {
+        const char *key = list_page_key(page, i);
+        struct floor floor = {0};
+        uint64_t step = 0;
+        if (membership->phase == MEMBERSHIP_FLOOR && name_parse_floor(key, &floor))
+            step = floor.step;
+        if (membership->phase != MEMBERSHIP_FLOOR && !name_parse_intent(key, &step))
+            step = 0;
+        if (step > membership->marked)
+            membership->marked = step;
+    }
+    return membership->marked > 0 || last_page(membership, effect);
+}
+
+/* ---- answers that say nothing ---- */
+
+static bool readable(const struct store_op *op)
+{
+    return op->outcome == STORE_OK || (op->outcome == STORE_NOT_FOUND && op->verb == STORE_GET) ||
+           (op->outcome == STORE_EXISTS && op->verb == STORE_PUT_IF_ABSENT);
+}
+
+static struct membership_effect refused_for_good(struct membership *membership)
+{
+    const struct store_op *op = &membership->op;
+    snprintf(membership->error, sizeof(membership->error), "%s %.100s: %.120s",
+             store_verb_name(op->verb), op->key,
+             op->error[0] ? op->error : store_outcome_text(op->outcome));
+    return membership_end(membership, MEMBERSHIP_FAILED);
+}
+
+bool membership_unanswered(struct membership *membership, int64_t now_ns,
+                           struct membership_effect *effect)
+{
+    struct store_op *op = &membership->op;
+    if (membership->phase == MEMBERSHIP_SWEEPING)
+        return false; /* a lower value that stays is harmless */
+    if (readable(op)) {
+        membership->retries_row = 0;
+        return false;
+    }
+    bool open =
+        op->outcome == STORE_UNKNOWN || op->outcome == STORE_THROTTLED || op->outcome == STORE_BUSY;
+    if (!open) {
+        *effect = refused_for_good(membership);
+        return true;
+    }
+    membership->retried++;
+    if (++membership->retries_row > MEMBERSHIP_RETRIES_MAX) {
+        snprintf(membership->error, sizeof(membership->error),
+                 "%s %.100s was not answered %d times in a row: %.80s", store_verb_name(op->verb),
+                 op->key, MEMBERSHIP_RETRIES_MAX, op->error);
+        *effect = membership_end(membership, MEMBERSHIP_FAILED);
+        return true;
+    }
+    int64_t bound = backoff_bound_ns(membership->options.retry_ns, membership->options.retry_max_ns,
+                                     membership->retries_row);
+    int64_t sleep_ns = (int64_t)((double)bound * random_unit(&membership->random));
+    *effect = (struct membership_effect){.kind = MEMBERSHIP_SLEEP, .until_ns = now_ns + sleep_ns};
+    return true;
+}
