@@ -24,12 +24,14 @@ struct consumer_options {
     struct membership_options membership;
     struct checkpoint_set checkpoints; /* found durable at start */
     struct random_stream random;       /* jitter and back-off; the identity is the caller's */
-    uint32_t slices;         /* of a TGB: D x C; 0: TGBs are plain, a step is all of one */
-    uint32_t slice;          /* mine */
-    uint64_t prefetch_bytes; /* of slices fetched or being fetched, on the wire; one at least */
-    uint32_t fetches_max;    /* 1..CONSUMER_FETCHES_MAX in flight or waiting to be taken */
-    uint64_t steps_max;      /* fetched, from the first one on; 0: all */
-    uint32_t fetch_retries;  /* of one slice: unanswered, or damaged */
+    uint32_t slices; /* of a TGB: D x C; 0: TGBs are plain, a step is all of one */
+    uint32_t slice;  /* mine */
+    /* Of slices fetched or being fetched, on the wire; one at least. The one that is handed over is
+     * expanded beside it. */
+    uint64_t prefetch_bytes;
+    uint32_t fetches_max;   /* 1..CONSUMER_FETCHES_MAX in flight or waiting to be taken */
+    uint64_t steps_max;     /* fetched, from the first one on; 0: all */
+    uint32_t fetch_retries; /* of one slice: unanswered, or damaged */
     uint32_t lookahead;  /* known steps not yet taken, below which the chain is looked at; >= 1 */
     int64_t poll_min_ns; /* > 0 */
     int64_t poll_max_ns;
@@ -43,7 +45,7 @@ struct consumer_options {
     X(CONSUMER_REFUSED, "refused", "its first step may already be reclaimed")                      \
     X(CONSUMER_BELOW_FLOOR, "below_floor", "its next step was given up")                           \
     X(CONSUMER_SUPERSEDED, "superseded", "another process took over this rank")                    \
-    X(CONSUMER_RETIRED, "retired", "this rank was retired")                                \
+    X(CONSUMER_RETIRED, "retired", "this rank was retired")                                        \
     X(CONSUMER_LOST, "lost", "a TGB that the chain names is not there")                            \
     X(CONSUMER_CORRUPT, "corrupt", "a slice or a version is damaged")                              \
     X(CONSUMER_STORE_FAILED, "store_failed", "the store refused for good, or for too long")

@@ -184,6 +184,8 @@ void consumer_chain_answer(struct consumer *consumer, int64_t now_ns,
 void consumer_chain_timer(struct consumer *consumer, int64_t now_ns,
                           struct consumer_effects *effects)
 {
+    if (consumer->poll_armed)
+        consumer->poll_at_ns = now_ns; /* it is over, whatever the clock says: it may have jumped */
     consumer->poll_armed = false;
     if (consumer->phase == CONSUMER_RUNNING && consumer->chain_state == CONSUMER_MACHINE_SLEEPING)
         perform_chain(consumer, now_ns, chain_reader_wake(&consumer->chain, now_ns), effects);

@@ -143,6 +143,27 @@ static void pace_of_the_news_is_learned(void)
     rig_deinit(&rig);
 }
 
+/* The timer has fired: an hour less on the clock must not become an hour more of waiting. */
+static void clock_that_jumps_back_does_not_put_off_the_next_look(void)
+{
+    struct rig rig;
+    rig_init(&rig, mesh_4, BODY_LENGTH);
+    rig_commit(&rig, 1);
+    struct rank rank;
+    rank_begin(&rank, &rig, 0);
+    rig_until_ns(&rig, 7200 * NS_PER_S);
+    while (!rank_machine(&rank)->poll_armed)
+        manual_loop_step(&rig.loop);
+    struct consumer_effects effects;
+    struct consumer_event event = {.kind = CONSUMER_CHAIN_TIMER};
+    struct consumer *machine = (struct consumer *)rank_machine(&rank);
+    consumer_step(machine, rig.loop.now_ns - 3600 * NS_PER_S, event, &effects);
+    CU_ASSERT_EQUAL(effects.count, 1);
+    CU_ASSERT_EQUAL(effects.items[0].kind, CONSUMER_EFFECT_SUBMIT_CHAIN);
+    rank_crash(&rank);
+    rig_deinit(&rig);
+}
+
 static void chain_is_not_looked_at_while_enough_is_known(void)
 {
     struct rig rig;
@@ -440,6 +461,7 @@ const struct harness_test consumer_tests[] = {
     HARNESS_TEST(version_below_the_floor_is_not_believed),
     HARNESS_TEST(silence_is_looked_at_ever_more_rarely),
     HARNESS_TEST(pace_of_the_news_is_learned),
+    HARNESS_TEST(clock_that_jumps_back_does_not_put_off_the_next_look),
     HARNESS_TEST(chain_is_not_looked_at_while_enough_is_known),
     HARNESS_TEST(long_version_is_held_in_parts),
     HARNESS_TEST(missing_tgb_that_the_chain_names_is_lost),
