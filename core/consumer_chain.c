@@ -47,7 +47,8 @@ static void learn_pace(struct consumer *consumer, int64_t now_ns)
         return; /* more of the same one was read */
     if (consumer->news_version > 0) {
         int64_t versions = (int64_t)(version - consumer->news_version);
-        int64_t sample_ns = (now_ns - consumer->news_ns) / versions;
+        /* Bounded, so that a clock that jumps does not spoil it. */
+        int64_t sample_ns = within_polls(consumer, (now_ns - consumer->news_ns) / versions);
         consumer->pace_ns +=
             consumer->pace_ns == 0 ? sample_ns : (sample_ns - consumer->pace_ns) / PACE_SMOOTHING;
     }

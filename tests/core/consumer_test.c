@@ -164,6 +164,28 @@ static void clock_that_jumps_back_does_not_put_off_the_next_look(void)
     rig_deinit(&rig);
 }
 
+static void clock_that_jumps_does_not_spoil_the_pace(void)
+{
+    struct rig rig;
+    rig_init(&rig, mesh_4, BODY_LENGTH);
+    struct rank rank;
+    rank_begin(&rank, &rig, 0);
+    for (int second = 1; second <= 20; second++) {
+        rig_until_ns(&rig, second * NS_PER_S);
+        rig_commit(&rig, 1);
+    }
+    struct consumer *machine = (struct consumer *)rank_machine(&rank);
+    machine->news_ns += 3600 * NS_PER_S; /* the clock went back since */
+    rank_until_taken(&rank, 20);
+    CU_ASSERT(machine->pace_ns > NS_PER_S / 2);
+    machine->news_ns -= 3600 * NS_PER_S; /* ... and forth again */
+    rig_commit(&rig, 1);
+    rank_until_taken(&rank, 21);
+    CU_ASSERT(machine->pace_ns < 2 * NS_PER_S);
+    rank_stop(&rank);
+    rig_deinit(&rig);
+}
+
 static void chain_is_not_looked_at_while_enough_is_known(void)
 {
     struct rig rig;
@@ -462,6 +484,7 @@ const struct harness_test consumer_tests[] = {
     HARNESS_TEST(silence_is_looked_at_ever_more_rarely),
     HARNESS_TEST(pace_of_the_news_is_learned),
     HARNESS_TEST(clock_that_jumps_back_does_not_put_off_the_next_look),
+    HARNESS_TEST(clock_that_jumps_does_not_spoil_the_pace),
     HARNESS_TEST(chain_is_not_looked_at_while_enough_is_known),
     HARNESS_TEST(long_version_is_held_in_parts),
     HARNESS_TEST(missing_tgb_that_the_chain_names_is_lost),
