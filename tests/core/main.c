@@ -29,6 +29,7 @@ extern const struct harness_test membership_start_tests[];
 extern const struct harness_test digest_chain_tests[];
 extern const struct harness_test consumer_fetch_tests[];
 extern const struct harness_test consumer_tests[];
+extern const struct harness_test consumer_chain_tests[];
 extern const struct harness_test consumer_checkpoint_tests[];
 extern const struct harness_test consumer_driver_tests[];
 extern const struct harness_test consumer_swarm_tests[];
@@ -68,6 +69,7 @@ static const struct harness_suite suites[] = {
     {"digest_chain", digest_chain_tests},
     {"consumer_fetch", consumer_fetch_tests},
     {"consumer", consumer_tests},
+    {"consumer_chain", consumer_chain_tests},
     {"consumer_checkpoint", consumer_checkpoint_tests},
     {"consumer_driver", consumer_driver_tests},
     {"consumer_swarm", consumer_swarm_tests},

@@ -414,6 +414,17 @@ void rank_until_ended(struct rank *rank)
         step(rank->rig, &steps);
 }
 
+void rank_expect_end(struct rank *rank, enum consumer_end end, const char *text)
+{
+    rank_until_ended(rank);
+    CU_ASSERT_EQUAL(rank->end, end);
+    bool said = strstr(rank->end_text, text) != NULL;
+    if (!said)
+        printf("\n  %s: %s\n", consumer_end_name(rank->end), rank->end_text);
+    CU_ASSERT_TRUE(said);
+    rank_close(rank);
+}
+
 void rig_until_ns(struct rig *rig, int64_t ns)
 {
     loop_run(&rig->loop.loop, ns);

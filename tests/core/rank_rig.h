@@ -99,6 +99,8 @@ void rank_until_taken(struct rank *rank, uint64_t steps);
 void rank_until_ready(struct rank *rank);
 void rank_until_checkpointed(struct rank *rank, uint64_t step);
 void rank_until_ended(struct rank *rank);
+/* Until it has ended so, with this in its text; closes it. */
+void rank_expect_end(struct rank *rank, enum consumer_end end, const char *text);
 void rig_until_ns(struct rig *rig, int64_t ns);
 
 #endif
