@@ -4,18 +4,27 @@
 
 #include "core/base.h"
 
-/* Write a value, and return where the next one goes. */
+/* Write a value, and return where the next one goes. Byte by byte and without a loop: at -O2 gcc
+ * makes one store of it, and of a loop eight. */
 static inline uint8_t *wire_put32(uint8_t *out, uint32_t value)
 {
-    for (int i = 0; i < 4; i++)
-        out[i] = (uint8_t)(value >> (8 * i));
+    out[0] = (uint8_t)value;
+    out[1] = (uint8_t)(value >> 8);
+    out[2] = (uint8_t)(value >> 16);
+    out[3] = (uint8_t)(value >> 24);
     return out + 4;
 }
 
 static inline uint8_t *wire_put64(uint8_t *out, uint64_t value)
 {
-    for (int i = 0; i < 8; i++)
-        out[i] = (uint8_t)(value >> (8 * i));
+    out[0] = (uint8_t)value;
+    out[1] = (uint8_t)(value >> 8);
+    out[2] = (uint8_t)(value >> 16);
+    out[3] = (uint8_t)(value >> 24);
+    out[4] = (uint8_t)(value >> 32);
+    out[5] = (uint8_t)(value >> 40);
+    out[6] = (uint8_t)(value >> 48);
+    out[7] = (uint8_t)(value >> 56);
     return out + 8;
 }
 
