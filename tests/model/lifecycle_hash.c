@@ -67,5 +67,5 @@ uint64_t hash_membership(uint64_t hash, const struct membership *m)
     hash = hash_checkpoints(hash_checkpoints(hash, &m->checkpoints), &m->found);
     hash = hash_mix(hash, m->view.highest * 8u + m->view.highest_retired * 4u +
                               m->view.mine_retired * 2u + m->view.between_retired);
-    return hash_mix(hash, m->view.between * 256 + m->view.between_step);
+    return hash_mix(hash, m->view.mine * 65536 + m->view.between * 256 + m->view.between_step);
 }

@@ -354,6 +354,9 @@ static void check_refused(struct lifecycle *world, const struct rank_actor *rank
 {
     const struct membership *membership = &rank->machine->membership;
     spec_event(world, EVENT_REFUSED);
+    if (membership->found.count == 0 && membership->options.start_step == 0)
+        spec_broken(world, "consumer %" PRIu32 " is refused, and could begin anywhere: %s",
+                    rank->consumer, membership->error);
     if (membership->found.count > 0 && rank->alone &&
         spec_promised(world, rank->consumer) <= membership->found.items[0].step)
         spec_broken(world, "consumer %" PRIu32 " is refused what it was promised: %s",
