@@ -1,7 +1,6 @@
 /* rank_actors.c - makes the ranks of a run, and takes them apart. Ours. */
 #include "sim/rank_actors.h"
 
-#include "core/codec_store.h"
 #include "sim/memory.h"
 
 /* Keeps their streams apart from those that others make from the same seed. */
@@ -13,10 +12,11 @@ struct rank_actor {
     struct rank_actors *owner;
     uint32_t rank;
     struct timer start;
-    struct store *client;
-    struct store *codec; /* NULL: the trainer uses the client itself */
-    struct trainer *trainer;
+    uint32_t life;
+    struct connection connection;
+    struct trainer *trainer; /* NULL: dead */
     struct trainer_disk disk;
+    uint64_t step; /* where it stood when it died */
 };
 
 struct rank_actors {
@@ -102,23 +102,20 @@ static void start_due(struct timer *timer, void *context)
     trainer_start(((struct rank_actor *)context)->trainer);
 }
 
-static void actor_open(struct rank_actors *ranks, uint32_t rank)
+/* Opens the next life of a rank. */
+static void actor_open(struct rank_actor *actor, enum rank_return from)
 {
-    const struct rank_actors_options *options = ranks->options;
-    const struct rank_world *world = &ranks->world;
-    struct rank_actor *actor = &ranks->actors[rank];
-    struct random_stream identity = random_stream_make(world->seed ^ IDENTITY_DOMAIN, rank);
-    actor->owner = ranks;
-    actor->rank = rank;
-    actor->client = virtual_store_client(world->store, world->first_actor + rank);
-    if (world->bytes) {
-        struct codec_store_options codec = {.payload = false};
-        actor->codec = codec_store_open(actor->client, &codec);
-    }
+    const struct rank_actors_options *options = actor->owner->options;
+    const struct rank_world *world = &actor->owner->world;
+    uint64_t seed = world->connection.seed;
+    uint64_t stream = actor->rank + (uint64_t)actor->life * RANK_ACTORS_MAX;
+    uint32_t number = world->first_actor + actor->rank + actor->life * world->actors;
+    struct random_stream identity = random_stream_make(seed ^ IDENTITY_DOMAIN, stream);
+    connection_open(&actor->connection, &world->connection, number);
     struct trainer_options trainer = {
-        .store = actor->codec != NULL ? actor->codec : actor->client,
-        .loop = world->loop,
-        .world = world->loop,
+        .store = connection_store(&actor->connection),
+        .loop = world->connection.loop,
+        .world = world->connection.loop,
         .checkers = world->checkers,
         .disk = &actor->disk,
         .observer = {.context = actor,
@@ -130,20 +127,21 @@ static void actor_open(struct rank_actors *ranks, uint32_t rank)
                      .request = on_request,
                      .ended = on_ended},
         .consumer = options->consumer,
-        .random = random_stream_make(world->seed ^ TRAINER_DOMAIN, rank),
+        .random = random_stream_make(seed ^ TRAINER_DOMAIN, stream),
         .step_ns = options->step_ns,
         .step_jitter = options->step_jitter,
         .checkpoint_steps = options->checkpoint_steps,
         .save_ns = options->save_ns,
     };
-    trainer.consumer.membership.consumer = rank;
+    trainer.consumer.membership.consumer = actor->rank;
     trainer.consumer.membership.identity = random_incarnation(&identity);
-    trainer.consumer.random = random_stream_make(world->seed ^ CONSUMER_DOMAIN, rank);
+    trainer.consumer.random = random_stream_make(seed ^ CONSUMER_DOMAIN, stream);
+    trainer.consumer.checkpoints = actor->disk.set;
+    if (from == RANK_GOES_BACK && actor->disk.set.count > 0)
+        trainer.consumer.membership.rollback_step = actor->disk.set.items[0].step;
     if (trainer.consumer.slices > 0)
-        trainer.consumer.slice = rank % trainer.consumer.slices;
+        trainer.consumer.slice = actor->rank % trainer.consumer.slices;
     actor->trainer = trainer_open(&trainer);
-    timer_init(&actor->start, start_due, actor);
-    loop_timer_set(world->loop, &actor->start, options->start_ns);
 }
 
 struct rank_actors *rank_actors_open(const struct rank_actors_options *options,
@@ -154,8 +152,15 @@ struct rank_actors *rank_actors_open(const struct rank_actors_options *options,
         memory_make(1, sizeof(*ranks) + options->count * sizeof(ranks->actors[0]));
     ranks->options = options;
     ranks->world = *world;
-    for (uint32_t rank = 0; rank < options->count; rank++)
-        actor_open(ranks, rank);
+    for (uint32_t rank = 0; rank < options->count; rank++) {
+        struct rank_actor *actor = &ranks->actors[rank];
+        actor->owner = ranks;
+        actor->rank = rank;
+        actor->step = 1;
+        actor_open(actor, RANK_GOES_ON);
+        timer_init(&actor->start, start_due, actor);
+        loop_timer_set(world->connection.loop, &actor->start, options->start_ns);
+    }
     return ranks;
 }
 
@@ -163,28 +168,64 @@ void rank_actors_close(struct rank_actors *ranks)
 {
     for (uint32_t rank = 0; rank < ranks->options->count; rank++) {
         struct rank_actor *actor = &ranks->actors[rank];
-        loop_timer_cancel(ranks->world.loop, &actor->start);
-        store_close(actor->client);
-        if (actor->codec != NULL)
-            store_close(actor->codec);
+        loop_timer_cancel(ranks->world.connection.loop, &actor->start);
+        if (actor->trainer == NULL)
+            continue;
+        connection_close(&actor->connection);
         trainer_close(actor->trainer);
     }
     free(ranks);
 }
 
+/* ---- deaths ---- */
+
+/* A consumer that is starting has no place yet. */
+static uint64_t step_of(const struct rank_actor *actor)
+{
+    uint64_t step = actor->trainer != NULL ? trainer_consumer(actor->trainer)->cursor : 0;
+    return step > 0 ? step : actor->step;
+}
+
+void rank_actors_kill(struct rank_actors *ranks, uint32_t rank)
+{
+    assert(rank < ranks->options->count);
+    struct rank_actor *actor = &ranks->actors[rank];
+    if (actor->trainer == NULL)
+        return;
+    actor->step = step_of(actor);
+    loop_timer_cancel(ranks->world.connection.loop, &actor->start);
+    connection_close(&actor->connection);
+    trainer_crash(actor->trainer);
+    trainer_close(actor->trainer);
+    actor->trainer = NULL;
+    actor->life++;
+}
+
+void rank_actors_restart(struct rank_actors *ranks, uint32_t rank, enum rank_return from)
+{
+    assert(rank < ranks->options->count);
+    struct rank_actor *actor = &ranks->actors[rank];
+    assert(actor->trainer == NULL);
+    if (actor->disk.set.count == 0)
+        rank_holds_abandoned(&ranks->world.checkers->holds, rank);
+    actor_open(actor, from);
+    trainer_start(actor->trainer);
+}
+
 const struct consumer *rank_actors_consumer(const struct rank_actors *ranks, uint32_t rank)
 {
     assert(rank < ranks->options->count);
-    return trainer_consumer(ranks->actors[rank].trainer);
+    const struct trainer *trainer = ranks->actors[rank].trainer;
+    return trainer != NULL ? trainer_consumer(trainer) : NULL;
 }
 
 uint64_t rank_actors_slowest(const struct rank_actors *ranks)
 {
     uint64_t slowest = UINT64_MAX;
     for (uint32_t rank = 0; rank < ranks->options->count; rank++) {
-        uint64_t cursor = rank_actors_consumer(ranks, rank)->cursor;
-        if (cursor < slowest)
-            slowest = cursor;
+        uint64_t step = step_of(&ranks->actors[rank]);
+        if (step < slowest)
+            slowest = step;
     }
     return slowest;
 }

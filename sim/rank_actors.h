@@ -3,8 +3,8 @@
 #ifndef SIM_RANK_ACTORS_H
 #define SIM_RANK_ACTORS_H
 
+#include "sim/connection.h"
 #include "sim/trainer.h"
-#include "sim/virtual_store.h"
 
 #define RANK_ACTORS_MAX 65536
 
@@ -30,12 +30,11 @@ struct rank_observer {
 
 /* What a run lends them. */
 struct rank_world {
-    uint64_t seed;
-    struct loop *loop;
-    struct virtual_store *store;
-    struct checkers *checkers;            /* that follow ranks */
-    bool bytes;                           /* manifests travel as bytes, by the codec */
-    uint32_t first_actor;                 /* number of rank 0 with the store */
+    struct connection_world connection;
+    struct checkers *checkers; /* that follow ranks */
+    /* Number of rank 0 with the store; its next life has `actors` more, and so on. */
+    uint32_t first_actor;
+    uint32_t actors;
     const struct rank_observer *observer; /* NULL: none */
 };
 
@@ -47,8 +46,21 @@ MUST_USE const char *rank_actors_check(const struct rank_actors_options *options
 struct rank_actors *rank_actors_open(const struct rank_actors_options *options,
                                      const struct rank_world *world);
 void rank_actors_close(struct rank_actors *ranks);
+/* NULL: its process is dead. */
 const struct consumer *rank_actors_consumer(const struct rank_actors *ranks, uint32_t rank);
-/* The first step that not all ranks were given yet. */
+
+enum rank_return {
+    RANK_GOES_ON,   /* from its newest checkpoint */
+    RANK_GOES_BACK, /* to its oldest one */
+};
+
+/* The rank's process dies; once more while it is dead changes nothing. */
+void rank_actors_kill(struct rank_actors *ranks, uint32_t rank);
+/* Another process of the rank, which must be dead. */
+void rank_actors_restart(struct rank_actors *ranks, uint32_t rank, enum rank_return from);
+
+/* The first step that not all ranks were given yet. A rank that is dead or starting stands where it
+ * was last. */
 uint64_t rank_actors_slowest(const struct rank_actors *ranks);
 
 #endif

@@ -1,7 +1,6 @@
 /* reclaim_actors.c - makes the reclaimers of a run, and takes them apart. Ours. */
 #include "sim/reclaim_actors.h"
 
-#include "core/codec_store.h"
 #include "sim/memory.h"
 
 /* Keeps their streams apart from those that others make from the same seed. */
@@ -10,8 +9,7 @@
 struct reclaim_actor {
     struct reclaim_actors *owner;
     uint32_t number;
-    struct store *client;
-    struct store *codec; /* NULL: the driver uses the client itself */
+    struct connection connection;
     struct reclaim_observer observer;
     struct reclaim_driver *driver;
 };
@@ -68,19 +66,15 @@ static void actor_open(struct reclaim_actors *reclaimers, uint32_t number)
     const struct reclaim_world *world = &reclaimers->world;
     struct reclaim_actor *actor = &reclaimers->actors[number];
     struct reclaim_options reclaim = options->reclaim;
-    reclaim.random = random_stream_make(world->seed ^ RECLAIM_DOMAIN, number);
+    reclaim.random = random_stream_make(world->connection.seed ^ RECLAIM_DOMAIN, number);
     actor->owner = reclaimers;
     actor->number = number;
-    actor->client = virtual_store_client(world->store, world->first_actor + number);
-    if (world->bytes) {
-        struct codec_store_options codec = {.payload = false};
-        actor->codec = codec_store_open(actor->client, &codec);
-    }
+    connection_open(&actor->connection, &world->connection, world->first_actor + number);
     actor->observer = (struct reclaim_observer){
         .context = actor, .request = on_request, .round = on_round, .ended = on_ended};
     struct reclaim_driver_options driver = {
-        .store = actor->codec != NULL ? actor->codec : actor->client,
-        .loop = world->loop,
+        .store = connection_store(&actor->connection),
+        .loop = world->connection.loop,
         .observer = &actor->observer,
         .reclaim = &reclaim,
         .first_ns = options->first_ns,
@@ -107,9 +101,7 @@ void reclaim_actors_close(struct reclaim_actors *reclaimers)
 {
     for (uint32_t number = 0; number < reclaimers->options->count; number++) {
         struct reclaim_actor *actor = &reclaimers->actors[number];
-        store_close(actor->client);
-        if (actor->codec != NULL)
-            store_close(actor->codec);
+        connection_close(&actor->connection);
         reclaim_driver_close(actor->driver);
     }
     free(reclaimers);

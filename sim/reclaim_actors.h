@@ -4,7 +4,7 @@
 #define SIM_RECLAIM_ACTORS_H
 
 #include "core/reclaim_driver.h"
-#include "sim/virtual_store.h"
+#include "sim/connection.h"
 
 #define RECLAIM_ACTORS_MAX 64
 
@@ -27,10 +27,7 @@ struct reclaim_actors_observer {
 
 /* What a run lends them. */
 struct reclaim_world {
-    uint64_t seed;
-    struct loop *loop;
-    struct virtual_store *store;
-    bool bytes;                                     /* manifests travel as bytes, by the codec */
+    struct connection_world connection;
     uint32_t first_actor;                           /* number of the first with the store */
     const struct reclaim_actors_observer *observer; /* NULL: none */
 };

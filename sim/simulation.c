@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "core/codec_store.h"
 #include "sim/memory.h"
 
 /* Keeps a producer's streams apart from the store's, which come from the same seed. */
@@ -11,9 +10,9 @@
 #define PRODUCER_DOMAIN UINT64_C(0x50524f4455434552)
 
 struct actor {
-    struct store *client;
-    struct store *codec; /* NULL: the driver uses the client itself */
-    struct driver *driver;
+    uint32_t life;
+    struct connection connection;
+    struct driver *driver; /* NULL: dead */
 };
 
 struct simulation {
@@ -21,6 +20,8 @@ struct simulation {
     struct simulation_result *result;
     struct virtual_loop loop;
     struct virtual_store *store;
+    struct fault_plan faults;    /* of an outage, or none */
+    struct incidents *incidents; /* NULL: none */
     struct checkers checkers;
     struct producer_observer observer;
     struct actor *actors;
@@ -28,6 +29,56 @@ struct simulation {
     struct rank_actors *ranks;         /* NULL: none */
     struct reclaim_actors *reclaimers; /* NULL: none */
 };
+
+/* How many processes an incident of that kind can be about. */
+static uint32_t processes_of(const struct simulation_options *options, enum incident_kind kind)
+{
+    uint32_t count = 1;
+    switch (kind) {
+    case INCIDENT_PRODUCER:
+        count = options->producers;
+        break;
+    case INCIDENT_RANK:
+    case INCIDENT_ROLLBACK:
+        count = options->ranks.count;
+        break;
+    case INCIDENT_OUTAGE:
+        break;
+    case INCIDENT_KIND_COUNT:
+        assert(false);
+    }
+    return count;
+}
+
+static bool about_ranks(const struct incident *incident)
+{
+    return incident->kind == INCIDENT_RANK || incident->kind == INCIDENT_ROLLBACK;
+}
+
+static bool overlap(const struct incident *a, const struct incident *b)
+{
+    bool alike = a->kind == b->kind || (about_ranks(a) && about_ranks(b));
+    bool same_process = a->first < b->first + b->count && b->first < a->first + a->count;
+    bool same_time = a->at_ns <= b->at_ns + b->for_ns && b->at_ns <= a->at_ns + a->for_ns;
+    return alike && same_process && same_time;
+}
+
+static const char *check_incidents(const struct simulation_options *options)
+{
+    for (uint32_t i = 0; i < options->incident_count; i++) {
+        const struct incident *incident = &options->incidents[i];
+        uint32_t processes = processes_of(options, incident->kind);
+        if (incident->at_ns < 0 || incident->for_ns <= 0)
+            return "an incident begins before the run, or lasts no time";
+        if (incident->first >= processes || incident->count < 1 ||
+            incident->count > processes - incident->first)
+            return "an incident is about a process that the run does not have";
+        for (uint32_t other = 0; other < i; other++)
+            if (overlap(incident, &options->incidents[other]))
+                return "two incidents of one process overlap";
+    }
+    return NULL;
+}
 
 const char *simulation_options_check(const struct simulation_options *options)
 {
@@ -43,6 +94,9 @@ const char *simulation_options_check(const struct simulation_options *options)
     const char *reclaimers = reclaim_actors_check(&options->reclaimers);
     if (reclaimers != NULL)
         return reclaimers;
+    const char *incidents = check_incidents(options);
+    if (incidents != NULL)
+        return incidents;
     return virtual_store_options_check(&options->store);
 }
 
@@ -143,17 +197,33 @@ static void make_store(struct simulation *simulation)
         checkers_follow_ranks(&simulation->checkers, options->ranks.consumer.slices);
 }
 
+static struct connection_world connection_world_of(struct simulation *simulation)
+{
+    const struct simulation_options *options = simulation->options;
+    return (struct connection_world){
+        .store = simulation->store,
+        .loop = &simulation->loop.loop,
+        .seed = options->seed,
+        .bytes = (options->reference & REFERENCE_BYTES) != 0,
+        .faults = options->incident_count > 0 ? &simulation->faults : NULL,
+    };
+}
+
+/* Of one life of all processes. */
+static uint32_t actor_count(const struct simulation_options *options)
+{
+    return options->producers + options->ranks.count + options->reclaimers.count;
+}
+
 static void make_ranks(struct simulation *simulation)
 {
     const struct simulation_options *options = simulation->options;
     if (options->ranks.count == 0)
         return;
-    struct rank_world world = {.seed = options->seed,
-                               .loop = &simulation->loop.loop,
-                               .store = simulation->store,
+    struct rank_world world = {.connection = connection_world_of(simulation),
                                .checkers = &simulation->checkers,
-                               .bytes = (options->reference & REFERENCE_BYTES) != 0,
                                .first_actor = options->producers,
+                               .actors = actor_count(options),
                                .observer = &simulation->rank_observer};
     simulation->ranks = rank_actors_open(&options->ranks, &world);
 }
@@ -163,38 +233,104 @@ static void make_reclaimers(struct simulation *simulation)
     const struct simulation_options *options = simulation->options;
     if (options->reclaimers.count == 0)
         return;
-    struct reclaim_world world = {.seed = options->seed,
-                                  .loop = &simulation->loop.loop,
-                                  .store = simulation->store,
-                                  .bytes = (options->reference & REFERENCE_BYTES) != 0,
+    struct reclaim_world world = {.connection = connection_world_of(simulation),
                                   .first_actor = options->producers + options->ranks.count,
                                   .observer = options->reclaim_observer};
     simulation->reclaimers = reclaim_actors_open(&options->reclaimers, &world);
 }
 
+/* The next life of a producer. */
 static void make_actor(struct simulation *simulation, uint32_t number)
 {
     const struct simulation_options *options = simulation->options;
+    struct connection_world world = connection_world_of(simulation);
     struct actor *actor = &simulation->actors[number];
-    actor->client = virtual_store_client(simulation->store, number);
-    if ((options->reference & REFERENCE_BYTES) != 0) {
-        struct codec_store_options codec = {.payload = false};
-        actor->codec = codec_store_open(actor->client, &codec);
-    }
+    uint64_t stream = number + (uint64_t)actor->life * SIMULATION_PRODUCERS_MAX;
+    connection_open(&actor->connection, &world, number + actor->life * actor_count(options));
     struct producer_options producer = options->producer;
     struct random_stream incarnation =
-        random_stream_make(options->seed ^ INCARNATION_DOMAIN, number);
+        random_stream_make(options->seed ^ INCARNATION_DOMAIN, stream);
     producer.commit.producer = number;
     producer.commit.incarnation = random_incarnation(&incarnation);
-    producer.random = random_stream_make(options->seed ^ PRODUCER_DOMAIN, number);
+    producer.random = random_stream_make(options->seed ^ PRODUCER_DOMAIN, stream);
     struct driver_options driver = {
-        .store = actor->codec != NULL ? actor->codec : actor->client,
+        .store = connection_store(&actor->connection),
         .loop = &simulation->loop.loop,
         .observer = &simulation->observer,
         .producer = &producer,
     };
     actor->driver = driver_open(&driver);
 }
+
+/* ---- incidents ---- */
+
+static void kill_producer(struct simulation *simulation, uint32_t number)
+{
+    struct actor *actor = &simulation->actors[number];
+    connection_close(&actor->connection);
+    driver_close(actor->driver);
+    actor->driver = NULL;
+    actor->life++;
+}
+
+static void incident_begins(void *context, const struct incident *incident)
+{
+    struct simulation *simulation = context;
+    for (uint32_t i = incident->first; i < incident->first + incident->count; i++)
+        switch (incident->kind) {
+        case INCIDENT_PRODUCER:
+            kill_producer(simulation, i);
+            break;
+        case INCIDENT_RANK:
+        case INCIDENT_ROLLBACK:
+            rank_actors_kill(simulation->ranks, i);
+            break;
+        case INCIDENT_OUTAGE:
+            incidents_plan_outage(&simulation->faults);
+            break;
+        case INCIDENT_KIND_COUNT:
+            assert(false);
+        }
+}
+
+static void incident_is_over(void *context, const struct incident *incident)
+{
+    struct simulation *simulation = context;
+    for (uint32_t i = incident->first; i < incident->first + incident->count; i++)
+        switch (incident->kind) {
+        case INCIDENT_PRODUCER:
+            make_actor(simulation, i);
+            driver_start(simulation->actors[i].driver);
+            break;
+        case INCIDENT_RANK:
+            rank_actors_restart(simulation->ranks, i, RANK_GOES_ON);
+            break;
+        case INCIDENT_ROLLBACK:
+            rank_actors_restart(simulation->ranks, i, RANK_GOES_BACK);
+            break;
+        case INCIDENT_OUTAGE:
+            incidents_plan_none(&simulation->faults);
+            break;
+        case INCIDENT_KIND_COUNT:
+            assert(false);
+        }
+}
+
+static void make_incidents(struct simulation *simulation)
+{
+    const struct simulation_options *options = simulation->options;
+    if (options->incident_count == 0)
+        return;
+    struct incidents_options incidents = {.incidents = options->incidents,
+                                          .count = options->incident_count,
+                                          .loop = &simulation->loop.loop,
+                                          .begin = incident_begins,
+                                          .over = incident_is_over,
+                                          .context = simulation};
+    simulation->incidents = incidents_open(&incidents);
+}
+
+/* ---- the end ---- */
 
 static void take_result(struct simulation *simulation)
 {
@@ -216,11 +352,13 @@ static void take_result(struct simulation *simulation)
 /* Clients first: they drop what is in flight, so that everything above them may go. */
 static void take_apart(struct simulation *simulation)
 {
+    if (simulation->incidents != NULL)
+        incidents_close(simulation->incidents);
     for (uint32_t i = 0; i < simulation->options->producers; i++) {
         struct actor *actor = &simulation->actors[i];
-        store_close(actor->client);
-        if (actor->codec != NULL)
-            store_close(actor->codec);
+        if (actor->driver == NULL)
+            continue;
+        connection_close(&actor->connection);
         driver_close(actor->driver);
     }
     if (simulation->ranks != NULL)
@@ -267,9 +405,13 @@ static void show_ends(struct simulation *simulation)
 {
     const struct simulation_options *options = simulation->options;
     for (uint32_t i = 0; i < options->producers && options->at_end != NULL; i++)
-        options->at_end(options->context, driver_producer(simulation->actors[i].driver));
-    for (uint32_t i = 0; i < options->ranks.count && options->at_end_of_rank != NULL; i++)
-        options->at_end_of_rank(options->context, rank_actors_consumer(simulation->ranks, i));
+        if (simulation->actors[i].driver != NULL)
+            options->at_end(options->context, driver_producer(simulation->actors[i].driver));
+    for (uint32_t i = 0; i < options->ranks.count && options->at_end_of_rank != NULL; i++) {
+        const struct consumer *consumer = rank_actors_consumer(simulation->ranks, i);
+        if (consumer != NULL)
+            options->at_end_of_rank(options->context, consumer);
+    }
 }
 
 void simulation_run(const struct simulation_options *options, struct simulation_result *result)
@@ -288,6 +430,7 @@ void simulation_run(const struct simulation_options *options, struct simulation_
                           .request = on_rank_request,
                           .ended = on_rank_ended},
     };
+    incidents_plan_none(&simulation.faults);
     simulation.observer.context = &simulation;
     simulation.rank_observer.context = &simulation;
     simulation.actors = memory_make(options->producers, sizeof(*simulation.actors));
@@ -296,6 +439,7 @@ void simulation_run(const struct simulation_options *options, struct simulation_
         make_actor(&simulation, i);
     make_ranks(&simulation);
     make_reclaimers(&simulation);
+    make_incidents(&simulation);
     if (options->at_start != NULL)
         options->at_start(options->context, &simulation.loop.loop);
     for (uint32_t i = 0; i < options->producers; i++)

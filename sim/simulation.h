@@ -9,6 +9,7 @@
 
 #include "core/driver.h"
 #include "sim/checkers.h"
+#include "sim/incidents.h"
 #include "sim/rank_actors.h"
 #include "sim/reclaim_actors.h"
 #include "sim/virtual_store.h"
@@ -49,11 +50,14 @@ struct simulation_options {
     const struct rank_observer *rank_observer; /* borrowed; NULL: none */
     struct reclaim_actors_options reclaimers;
     const struct reclaim_actors_observer *reclaim_observer; /* borrowed; NULL: none */
+    /* Those of one kind do not overlap, where they are about the same process. */
+    const struct incident *incidents; /* borrowed */
+    uint32_t incident_count;
     /* Told each sample_ns, and when the run is over; does not change the run. NULL: not called. */
     void (*sampled)(void *context, const struct simulation_sample *sample);
     int64_t sample_ns;
-    /* Told of the run's loop before anything happens, and of each producer as it is when the run is
-     * over; NULL: not called. */
+    /* Told of the run's loop before anything happens, and of each producer and rank as it is when
+     * the run is over, if its process lives; NULL: not called. */
     void (*at_start)(void *context, struct loop *loop);
     void (*at_end)(void *context, const struct producer *producer);
     void (*at_end_of_rank)(void *context, const struct consumer *consumer);
