@@ -42,3 +42,44 @@ plant commit_time_follows_the_clock 'report' commit_rebase.c \
 	's/if \(state->last_commit_ns > change->state\.last_commit_ns\)\n *change->state\.last_commit_ns = state->last_commit_ns;//g'
 plant trim_goes_one_too_far 'steps' commit_rebase.c \
 	's/\.first_step = commit->floor\.step,/.first_step = commit->floor.step > 0 ? commit->floor.step + 1 : 0,/'
+
+# ---- ranks and reclaimers ----
+
+plant reclaim_deletes_before_the_floor 'reclaim|chain' reclaim.c \
+	's/reclaim->phase = RECLAIM_RAISING;\n    name_floor\(reclaim->control\.key, floor\);\n    put_marker\(reclaim, effects\);/reclaim->floor = floor; sweep(reclaim, now_ns, effects);/'
+plant watermarks_are_listed_once 'reclaim' reclaim.c \
+	's/list_watermarks\(reclaim, RECLAIM_LISTING_AGAIN, effects\);/read_chain(reclaim, now_ns, RECLAIM_READING_AGAIN, effects);/'
+plant version_is_not_validated 'assert|reclaim|chain|reader' chain_reader.c \
+	's/if \(reader->floor\.version > found->version\)/if (0)/'
+plant what_is_not_named_is_garbage 'reclaim' reclaim_sweep.c \
+	's/if \(!is_decided\(state, &name\)\)/if (state == NULL)/'
+# A version that lost, or landed late, names batches that are still to be committed: deleting by it is
+# to take all of an incarnation's for decided.
+plant what_a_zombie_names_is_garbage 'reclaim' reclaim_sweep.c \
+	's/return name->sequence <= state->last_sequence;/return true;/'
+plant highest_floor_is_deleted 'reclaim' reclaim_sweep.c \
+	's/return floor_below\(floor, old\) && floor\.step <= old\.step/return old.version > 0/'
+plant orphans_are_kept 'end' reclaim_sweep.c \
+	's/if \(live_set_has\(&reclaim->live, &name\)\) \{/if (live_set_has(\&reclaim->live, \&name) || is_orphan(state, \&name)) {/'
+plant any_number_counts 'reclaim' watermark.c \
+	's/else if \(scan->number_step >= scan->floor_step\)/else if (scan->number_step >= scan->floor_step \&\& (scan->current.state != WATERMARK_HELD || scan->number_step > scan->current.step))/'
+plant watermark_is_one_too_high 'reclaim' watermark.c \
+	's/(settle\(scan, WATERMARK_HELD, scan->number_step)\)/\1 + 1)/'
+plant intent_is_not_checked 'reclaim|reader' membership.c \
+	's/if \(membership->published >= intent\)/if (1)/'
+plant numbers_between_are_not_read 'reclaim' membership_view.c \
+	's/return view->lowest > 0 && [^;]*;/return view->lowest > 0;/'
+plant published_before_durable 'reclaim' consumer.c \
+	's/consumer->control_state = CONSUMER_MACHINE_SAVING;\n    consumer_effect\(effects, CONSUMER_EFFECT_SAVE, 0, 0\);\n\}/perform_control(consumer, 0, membership_publish(\&consumer->membership, 0), effects);\n}/' \
+	's/(case CONSUMER_CONTROL_CHECKPOINT:\n)/\1 consumer->control_state = CONSUMER_MACHINE_SAVING; consumer_effect(effects, CONSUMER_EFFECT_SAVE, 0, 0); return;\n/' \
+	's/(assert\(consumer->control_state == CONSUMER_MACHINE_SAVING\);\n)/\1 if (consumer->phase == CONSUMER_RUNNING) { consumer->control_state = CONSUMER_MACHINE_IDLE; return; }\n/'
+plant checkpoint_is_where_fetching_is 'reader' consumer.c \
+	's/\{\.step = consumer->cursor,/{.step = consumer->next_fetch,/'
+plant order_is_that_of_arrival 'reader' consumer_fetch.c \
+	's/(const struct consumer_delivery \*consumer_delivery[^{]*\{)/\1 const struct fetch *later = \&consumer->fetches[(consumer->cursor + 1) % consumer->options.fetches_max]; if (consumer->offered \&\& later->state == FETCH_ARRIVED \&\& later->delivery.step == consumer->cursor + 1) return \&later->delivery;/'
+plant another_rank_s_slice 'reader' consumer_fetch.c \
+	's/tgb_layout_offset\(&layout, consumer->options\.slice\)/tgb_layout_offset(\&layout, 0)/'
+plant rollback_goes_to_the_newest 'reader' membership.c \
+	's/while \(target != 0 && kept > 0 && found->items\[kept - 1\]\.step > target\)/while (0)/'
+plant missing_slice_is_a_loss 'reader' consumer_fetch.c \
+	's/fetch->state = FETCH_MISSING;/consumer_stop(consumer, CONSUMER_LOST, "404"); return;/'
