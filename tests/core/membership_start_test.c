@@ -73,6 +73,24 @@ static void higher_value_on_a_number_asks_for_the_intent(void)
     host_deinit(&host);
 }
 
+/* The highest of all, not the first that is listed: a later process went on before it died. */
+static void higher_value_on_a_later_number_asks_for_the_intent(void)
+{
+    struct host host;
+    host_init(&host);
+    first_life(&host);
+    host_put(&host, WATERMARK_NUMBER, 2, 0);
+    host_put(&host, WATERMARK_NUMBER_VALUE, 2, 28);
+    host_put(&host, WATERMARK_NUMBER, 3, 0);
+    host_put(&host, WATERMARK_NUMBER_VALUE, 3, 15);
+    host_put_intent(&host, 25);
+    struct life life;
+    CU_ASSERT_EQUAL(life_start_at(&life, &host, 2, 0, 0), MEMBERSHIP_REFUSED);
+    CU_ASSERT_TRUE(life.membership.intent_checked);
+    membership_deinit(&life.membership);
+    host_deinit(&host);
+}
+
 static void retired_number_between_asks_for_the_intent(void)
 {
     struct host host;
@@ -312,6 +330,7 @@ const struct harness_test membership_start_tests[] = {
     HARNESS_TEST(restart_goes_on_at_the_newest_and_holds_the_oldest),
     HARNESS_TEST(confirmed_start_does_not_ask_for_the_intent),
     HARNESS_TEST(higher_value_on_a_number_asks_for_the_intent),
+    HARNESS_TEST(higher_value_on_a_later_number_asks_for_the_intent),
     HARNESS_TEST(retired_number_between_asks_for_the_intent),
     HARNESS_TEST(number_that_is_gone_asks_for_the_intent),
     HARNESS_TEST(stamps_of_two_processes_go_back_to_the_older),
