@@ -26,6 +26,7 @@ extern const struct harness_test chain_reader_tests[];
 extern const struct harness_test checkpoint_tests[];
 extern const struct harness_test membership_tests[];
 extern const struct harness_test membership_start_tests[];
+extern const struct harness_test membership_view_tests[];
 extern const struct harness_test digest_chain_tests[];
 extern const struct harness_test consumer_fetch_tests[];
 extern const struct harness_test consumer_tests[];
@@ -66,6 +67,7 @@ static const struct harness_suite suites[] = {
     {"checkpoint", checkpoint_tests},
     {"membership", membership_tests},
     {"membership_start", membership_start_tests},
+    {"membership_view", membership_view_tests},
     {"digest_chain", digest_chain_tests},
     {"consumer_fetch", consumer_fetch_tests},
     {"consumer", consumer_tests},
