@@ -81,12 +81,25 @@ static int run_s3(struct bench *bench, const struct cli *cli)
     return bench_rclone(bench, cli->operands[1], &options, rounds) ? CLI_DONE : CLI_FAILED;
 }
 
+static int run_consume(struct bench *bench, const struct cli *cli)
+{
+    struct s3_options options;
+    uint32_t rounds = cli->rounds != 0 ? (uint32_t)cli->rounds : ROUNDS_RCLONE_DEFAULT;
+    if (cli->operand_count != 2 || cli->endpoint_count != 1 ||
+        strncmp(cli->operands[1], "s3://", 5) != 0)
+        return cli_error(CLI_USAGE, "bench consume: give s3://BUCKET[/PREFIX] and one --endpoint");
+    if (!cli_s3_options(cli, 0, &options))
+        return CLI_USAGE;
+    return bench_consume(bench, cli->operands[1], &options, rounds) ? CLI_DONE : CLI_FAILED;
+}
+
 int bench_main(int argc, char **argv)
 {
     struct cli cli = {
         .usage =
             "usage: lakestream bench [sim | core] [--json]\n"
-            "       lakestream bench s3 [s3://BUCKET[/PREFIX] --endpoint URL] [FLAGS]\n\n"
+            "       lakestream bench s3 [s3://BUCKET[/PREFIX] --endpoint URL] [FLAGS]\n"
+            "       lakestream bench consume s3://BUCKET[/PREFIX] --endpoint URL [FLAGS]\n\n"
             "sim measures the simulator on one core: simulated seconds per second of the frozen\n"
             "P1 configuration (configs/bench/p1.yaml) with bandwidth sharing and checkers on,\n"
             "best of five; beside it a bare loop of heap, lognormal and hash, the M/M/1 queue\n"
@@ -100,6 +113,9 @@ int bench_main(int argc, char **argv)
             "request, and conditional creates and GETs per second, 16 at a time; medians of 21\n"
             "rounds. With an address: MB/s of 24 objects of 8 MiB, 4 at a time, beside rclone,\n"
             "which must be installed; what was written is deleted; medians of 5 rounds.\n\n"
+            "consume measures reading on a real server: MB/s of one rank's process, checksums\n"
+            "included, beside rclone on the same 24 objects of 8 MiB; medians of 5 rounds. What\n"
+            "was written is deleted.\n\n"
             "MISSES is a matter of the machine and its load; WRONG is a bug, and makes the exit\n"
             "status 1.",
         .flags = CLI_JSON | CLI_ROUNDS | CLI_S3,
@@ -110,13 +126,17 @@ int bench_main(int argc, char **argv)
     const char *name = cli.operand_count > 0 ? cli.operands[0] : "sim";
     bool s3 = strcmp(name, "s3") == 0;
     bool core = strcmp(name, "core") == 0;
-    if (!s3 && !core && strcmp(name, "sim") != 0)
-        return cli_error(CLI_USAGE, "bench: unknown benchmark '%s'; there are: sim, core, s3",
-                         name);
-    if (!s3 && (cli.operand_count > 1 || (cli.given & ~CLI_JSON) != 0))
+    bool consume = strcmp(name, "consume") == 0;
+    if (!s3 && !core && !consume && strcmp(name, "sim") != 0)
+        return cli_error(CLI_USAGE,
+                         "bench: unknown benchmark '%s'; there are: sim, core, s3, consume", name);
+    if (!s3 && !consume && (cli.operand_count > 1 || (cli.given & ~CLI_JSON) != 0))
         return cli_error(CLI_USAGE, "bench %s: takes --json, and nothing else", name);
     struct bench bench = {.rows = cli.json ? json_array() : NULL};
-    int status = core ? run_core(&bench) : s3 ? run_s3(&bench, &cli) : run_all(&bench);
+    int status = core      ? run_core(&bench)
+                 : s3      ? run_s3(&bench, &cli)
+                 : consume ? run_consume(&bench, &cli)
+                           : run_all(&bench);
     if (bench.rows) {
         json_dumpf(bench.rows, stdout, JSON_INDENT(2));
         printf("\n");

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "backend/s3_credentials.h"
 #include "backend/s3_store.h"
 #include "experiments/bench.h"
 
@@ -82,6 +83,21 @@ void bench_null_stop(const struct bench_null *server);
  * deleted. False: it could not be measured; said. */
 MUST_USE bool bench_rclone(struct bench *bench, const char *address,
                            const struct s3_options *options, uint32_t rounds);
+
+/* Tells rclone, by this process's environment, how a remote called "bench" is reached: so no key
+ * stands in a list of processes. */
+void bench_rclone_tell(const struct s3_options *options, const struct credentials *keys);
+/* `rclone copy`, 4 transfers at a time; *wall_s is without what it takes to start. False: said. */
+MUST_USE bool bench_rclone_copy(const char *from, const char *to, double *wall_s);
+/* As the store would take it. */
+const char *bench_s3_region(const struct s3_options *options);
+
+/* ---- bench_consume.c ---- */
+
+/* MB/s of one rank's process beside rclone on the same objects. The run is made below the address,
+ * and removed. False: it could not be measured; said. */
+MUST_USE bool bench_consume(struct bench *bench, const char *address,
+                            const struct s3_options *options, uint32_t rounds);
 
 /* ---- bench_s3.c ---- */
 

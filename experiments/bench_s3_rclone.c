@@ -90,9 +90,8 @@ static bool run_rclone(const char *const arguments[], double *wall_s)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* By the environment, so that no key stands in a list of processes. It refuses AWS's variable for
- * the CA file and has its own. */
-static void tell_rclone(const struct s3_options *options, const struct credentials *keys)
+/* It refuses AWS's variable for the CA file and has its own. */
+void bench_rclone_tell(const struct s3_options *options, const struct credentials *keys)
 {
     const char *ca_file = options->ca_file != NULL ? options->ca_file : getenv("AWS_CA_BUNDLE");
     const char *const variables[][2] = {
@@ -114,9 +113,11 @@ static void tell_rclone(const struct s3_options *options, const struct credentia
     unsetenv("AWS_CA_BUNDLE");
 }
 
-static bool copy(const char *from, const char *to, double *wall_s)
+bool bench_rclone_copy(const char *from, const char *to, double *wall_s)
 {
+    static const char *const version[] = {"version", NULL};
     char transfers[16];
+    double start_s;
     snprintf(transfers, sizeof(transfers), "%d", CONCURRENCY);
     const char *const arguments[] = {"copy",
                                      from,
@@ -132,23 +133,24 @@ static bool copy(const char *from, const char *to, double *wall_s)
                                      "--retries",
                                      "1",
                                      NULL};
-    return run_rclone(arguments, wall_s);
+    bool done = run_rclone(version, &start_s) && run_rclone(arguments, wall_s);
+    *wall_s -= done ? start_s : 0;
+    return done;
 }
 
 static bool run_peer(const struct rclone *rclone, enum direction direction, double *mb_per_s)
 {
-    static const char *const version[] = {"version", NULL};
     char from[TEXT_MAX], to[TEXT_MAX];
-    double start_s, wall_s;
+    double wall_s;
+    bool done;
     snprintf(from, sizeof(from), "%s/from", rclone->folder);
     snprintf(to, sizeof(to), "%s/to", rclone->folder);
-    bool done = run_rclone(version, &start_s);
     if (direction == DIRECTION_PUT)
-        done = done && copy(from, rclone->remote, &wall_s);
+        done = bench_rclone_copy(from, rclone->remote, &wall_s);
     else
-        done = done && copy(rclone->remote, to, &wall_s);
+        done = bench_rclone_copy(rclone->remote, to, &wall_s);
     if (done)
-        *mb_per_s = (double)(OBJECTS * OBJECT_BYTES) / 1e6 / (wall_s - start_s);
+        *mb_per_s = (double)(OBJECTS * OBJECT_BYTES) / 1e6 / wall_s;
     return done;
 }
 
@@ -281,7 +283,7 @@ static void report(struct bench *bench, struct rclone *rclone, size_t rounds)
     }
 }
 
-static const char *region_of(const struct s3_options *options)
+const char *bench_s3_region(const struct s3_options *options)
 {
     const char *const regions[] = {options->region, getenv("AWS_REGION"),
                                    getenv("AWS_DEFAULT_REGION")};
@@ -298,14 +300,14 @@ static bool open_store(struct rclone *rclone, const char *address, const struct 
     char error[STORE_ERROR_MAX];
     struct credentials keys;
     struct s3_options fixed = *options;
-    fixed.region = region_of(options);
+    fixed.region = bench_s3_region(options);
     fixed.connections = CONCURRENCY;
     const struct live_session_options session = {.s3 = fixed};
     bool done = credentials_find(options->profile, &keys, error) == OPEN_OK &&
                 live_reach(address, &session, error) == OPEN_OK &&
                 bench_client_open(address, &fixed, &rclone->client, error);
     if (done)
-        tell_rclone(&fixed, &keys);
+        bench_rclone_tell(&fixed, &keys);
     else
         cli_error(CLI_FAILED, "bench: %s", error);
     credentials_wipe(&keys);

@@ -1,0 +1,248 @@
+/* bench_consume.c - MB/s of one rank's process beside rclone, which copies the same objects, on a
+ * real server. The run is made, read and removed by this program's own verbs, as processes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "experiments/bench_s3.h"
+#include "experiments/cli.h"
+#include "experiments/live/live_request.h"
+
+#define OBJECT_BYTES (UINT64_C(8) << 20)
+#define OBJECTS 24
+#define ROUNDS_MAX 101
+#define RATE_TARGET 1.0
+#define TEXT_MAX 1024
+#define ARGUMENTS_MAX 48
+
+extern char **environ;
+
+struct consume_bench {
+    const struct s3_options *options;
+    struct credentials keys;
+    char url[TEXT_MAX];    /* of the run */
+    char remote[TEXT_MAX]; /* what rclone calls its TGBs */
+    char folder[128];      /* in memory */
+};
+
+/* What the rounds gave. */
+struct consume_tally {
+    double rank[ROUNDS_MAX]; /* MB/s */
+    double rclone[ROUNDS_MAX];
+    double rate_ratio[ROUNDS_MAX];
+};
+
+/* ---- this program's verbs ---- */
+
+/* With how the store is reached; its output goes to `out`. False: said. */
+static bool run_verb(const struct consume_bench *consume, const char *const words[],
+                     const char *out)
+{
+    const struct s3_options *options = consume->options;
+    const char *const reached[][2] = {{"--endpoint", options->endpoint},
+                                      {"--region", options->region},
+                                      {"--profile", options->profile}};
+    const char *argv[ARGUMENTS_MAX] = {"lakestream"};
+    size_t count = 1;
+    for (; words[count - 1] != NULL; count++)
+        argv[count] = words[count - 1];
+    for (size_t i = 0; i < sizeof(reached) / sizeof(reached[0]); i++)
+        if (reached[i][1] != NULL) {
+            assert(count + 2 < ARGUMENTS_MAX);
+            argv[count++] = reached[i][0];
+            argv[count++] = reached[i][1];
+        }
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    int status = 0;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out, O_WRONLY | O_CREAT | O_TRUNC,
+                                     0600);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    int failed = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, (char *const *)(uintptr_t)argv,
+                             environ);
+    posix_spawn_file_actions_destroy(&actions);
+    while (failed == 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (failed == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return true;
+    cli_error(CLI_FAILED, "bench: lakestream %s %s failed; give that command by hand to see why",
+              argv[1], argv[2]);
+    return false;
+}
+
+static bool write_file(const char *path, const uint8_t *data)
+{
+    FILE *file = fopen(path, "we");
+    bool written = file != NULL && fwrite(data, OBJECT_BYTES, 1, file) == 1;
+    bool closed = file != NULL && fclose(file) == 0;
+    if (!written || !closed)
+        cli_error(CLI_FAILED, "bench: %s: cannot be written: %s", path, strerror(errno));
+    return written && closed;
+}
+
+/* Of files: a rank then verifies checksums, as rclone does, and not what the bytes must be. */
+static bool produce(const struct consume_bench *consume)
+{
+    char paths[OBJECTS][TEXT_MAX];
+    const char *words[OBJECTS + 3] = {"produce", consume->url};
+    uint8_t *data = malloc(OBJECT_BYTES);
+    assert(data != NULL);
+    ssize_t drawn = getrandom(data, 256, 0);
+    assert(drawn == 256);
+    for (uint64_t i = 256; i < OBJECT_BYTES; i++)
+        data[i] = (uint8_t)(data[i - 256] + data[i - 1]);
+    bool done = true;
+    for (unsigned i = 0; done && i < OBJECTS; i++) {
+        snprintf(paths[i], TEXT_MAX, "%s/%u", consume->folder, i);
+        words[2 + i] = paths[i];
+        done = write_file(paths[i], data);
+    }
+    done = done && run_verb(consume, words, "/dev/null");
+    for (unsigned i = 0; i < OBJECTS && words[2 + i] != NULL; i++)
+        unlink(paths[i]);
+    free(data);
+    return done;
+}
+
+static void remove_run(const struct consume_bench *consume, const char *url)
+{
+    const char *const words[] = {"remove", url, "--yes", "--force", NULL};
+    (void)run_verb(consume, words, "/dev/null"); /* what failed was said */
+}
+
+/* ---- the rounds ---- */
+
+/* From its report: bytes of slices over the time from its start to its last step. */
+static bool run_rank(const struct consume_bench *consume, double *bytes, double *mb_per_s)
+{
+    char out[TEXT_MAX];
+    char steps[16];
+    snprintf(out, sizeof(out), "%s/report", consume->folder);
+    snprintf(steps, sizeof(steps), "%d", OBJECTS);
+    const char *const words[] = {"consume", consume->url, "--ranks", "1",
+                                 "--steps", steps,        "--json",  NULL};
+    if (!run_verb(consume, words, out))
+        return false;
+    json_t *report = json_load_file(out, 0, NULL);
+    const json_t *row = json_array_get(json_object_get(report, "ranks"), 0);
+    double running_s = json_number_value(json_object_get(row, "running_s"));
+    *bytes = json_number_value(json_object_get(row, "bytes"));
+    *mb_per_s = *bytes / 1e6 / running_s;
+    json_decref(report);
+    return running_s > 0;
+}
+
+static bool run_round(const struct consume_bench *consume, struct consume_tally *tally, size_t at,
+                      uint32_t round)
+{
+    char to[TEXT_MAX];
+    double bytes = 0, wall_s = 0;
+    snprintf(to, sizeof(to), "%s/to", consume->folder);
+    bool done = round % 2 == 0 || bench_rclone_copy(consume->remote, to, &wall_s);
+    done = done && run_rank(consume, &bytes, &tally->rank[at]);
+    if (round % 2 == 0)
+        done = done && bench_rclone_copy(consume->remote, to, &wall_s);
+    tally->rclone[at] = bytes / 1e6 / wall_s;
+    tally->rate_ratio[at] = tally->rank[at] / tally->rclone[at];
+    return done;
+}
+
+/* ---- before and after ---- */
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+    (void)status;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
+static bool prepare(struct consume_bench *consume, const char *address)
+{
+    char error[STORE_ERROR_MAX];
+    uint64_t random;
+    const struct live_session_options session = {.s3 = *consume->options};
+    ssize_t drawn = getrandom(&random, sizeof(random), 0);
+    assert(drawn == (ssize_t)sizeof(random));
+    if (credentials_find(consume->options->profile, &consume->keys, error) != OPEN_OK ||
+        live_reach(address, &session, error) != OPEN_OK) {
+        cli_error(CLI_FAILED, "bench: %s", error);
+        return false;
+    }
+    snprintf(consume->url, TEXT_MAX, "%.480s/bench-%016" PRIx64 "", address, random);
+    snprintf(consume->remote, TEXT_MAX, "bench:%.600s/tgb", consume->url + strlen("s3://"));
+    snprintf(consume->folder, sizeof(consume->folder), "%s/lakestream-bench-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    if (mkdtemp(consume->folder) != NULL)
+        return true;
+    cli_error(CLI_FAILED, "bench: %s: cannot be made: %s", consume->folder, strerror(errno));
+    return false;
+}
+
+static void report_row(struct bench *bench, const char *name, const char *unit, double *values,
+                       size_t rounds, double target)
+{
+    double value = bench_median(values, rounds);
+    struct bench_row row = {.name = name,
+                            .unit = unit,
+                            .value = value,
+                            .target = target,
+                            .verdict = value >= target ? BENCH_MEETS : BENCH_MISSES,
+                            .note = "median of the rounds' ratios"};
+    if (isnan(target)) {
+        row.verdict = BENCH_INFORMS;
+        row.note = "";
+    }
+    bench_report(bench, &row);
+}
+
+static void report(struct bench *bench, struct consume_tally *tally, size_t rounds)
+{
+    report_row(bench, "one rank", "MB/s", tally->rank, rounds, NAN);
+    report_row(bench, "rclone", "MB/s", tally->rclone, rounds, NAN);
+    report_row(bench, "one rank, ratio", "x rclone", tally->rate_ratio, rounds, RATE_TARGET);
+}
+
+static bool measure(const struct consume_bench *consume, struct consume_tally *tally,
+                    uint32_t rounds)
+{
+    bool done = produce(consume);
+    for (uint32_t round = 0; done && round <= rounds; round++) { /* the first one warms up */
+        size_t at = round == 0 ? 0 : round - 1;
+        done = run_round(consume, tally, at, round);
+    }
+    return done;
+}
+
+bool bench_consume(struct bench *bench, const char *address, const struct s3_options *options,
+                   uint32_t rounds)
+{
+    struct s3_options fixed = *options;
+    struct consume_bench consume = {.options = &fixed};
+    struct consume_tally *tally = calloc(1, sizeof(*tally));
+    assert(tally != NULL);
+    fixed.region = bench_s3_region(options);
+    rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
+    bool done = prepare(&consume, address);
+    if (done) {
+        bench_rclone_tell(&fixed, &consume.keys);
+        done = measure(&consume, tally, rounds);
+        remove_run(&consume, consume.url);
+        nftw(consume.folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    if (done)
+        report(bench, tally, rounds);
+    credentials_wipe(&consume.keys);
+    free(tally);
+    return done;
+}
