@@ -123,13 +123,32 @@ static bool sweeps(const struct lifecycle *world, struct actor actor)
     return false;
 }
 
-/* Committed at a step that a floor has given up. */
+/* One that was overtaken may still ask for what is given up. */
+static bool may_fetch(const struct lifecycle *world, uint64_t step)
+{
+    for (uint32_t i = 0; i < world->rank_count; i++) {
+        const struct consumer *machine = world->ranks[i].machine;
+        if (machine == NULL)
+            continue;
+        const struct membership *membership = &machine->membership;
+        uint64_t lowest = membership->first_step;
+        if (membership->running)
+            lowest = machine->cursor;
+        else if (membership->found.count > 0)
+            lowest = membership->found.items[0].step;
+        if (lowest <= step)
+            return true;
+    }
+    return false;
+}
+
+/* Committed at a step that a floor has given up, and that nobody will ask for. */
 static bool is_given_up(const struct lifecycle *world, uint32_t tgb)
 {
     uint64_t given_up = lifecycle_store_given_up(&world->store);
     for (uint64_t step = 1; step < world->newest->next_step && step < given_up; step++)
         if (world->order[step] == tgb)
-            return true;
+            return !may_fetch(world, step);
     return false;
 }
 

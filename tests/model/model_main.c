@@ -66,9 +66,13 @@ static const struct named_bounds {
                .kept = 2, .reclaimers = 1, .rounds = 2, .faults = FAULTS_ALL, .unknowns = 1,
                .late = 1)},
     {"rollback",
-     "1 consumer, 3 processes, all may be alive at once, one goes back, 2 rounds of a reclaimer, "
-     "one "
-     "write of theirs lost or late",
+     "1 consumer, 3 processes that may all be alive at once, one goes back, a round of a "
+     "reclaimer, "
+     "one write of theirs lost or late",
+     LIFECYCLE(.steps = 3, .consumers = 1, .joined = 1, .lives = 3, .zombies = 2, .rollbacks = 1,
+               .advances = 2, .kept = 2, .reclaimers = 1, .rounds = 1, .faults = FAULTS_WATERMARKS,
+               .unknowns = 1, .late = 1)},
+    {"overlap", "as rollback, with 2 rounds",
      LIFECYCLE(.steps = 3, .consumers = 1, .joined = 1, .lives = 3, .zombies = 2, .rollbacks = 1,
                .advances = 2, .kept = 2, .reclaimers = 1, .rounds = 2, .faults = FAULTS_WATERMARKS,
                .unknowns = 1, .late = 1)},
