@@ -121,6 +121,8 @@ for ((done = 0; done < kills;)); do
 	if [ "$done" -lt 3 ]; then kind=${kinds[done]}; else kind=${kinds[RANDOM % 3]}; fi
 	kill_one "$kind" || continue
 	done=$((done + 1))
+	# What is written, given up and deleted meanwhile is no damage.
+	[ $((done % 5)) -ne 0 ] || "$program" inspect "$url" --deep "${flags[@]}" >"$place/inspect.log" 2>&1 || fail 'damage'
 	if [ "$done" -eq $((kills / 2)) ]; then
 		kill -INT "$live"
 		wait "$live" || true
