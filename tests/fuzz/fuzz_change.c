@@ -12,6 +12,7 @@
 #include "tests/fuzz/fuzz_store.h"
 
 #define PRODUCERS 4
+#define CONSUMERS 3
 #define TGB_BYTES_MAX 64 /* of a plain one */
 #define TGB_SLICED_MAX 255
 
@@ -165,9 +166,25 @@ void fuzz_key(struct fuzz_store *store, char key[STORE_KEY_MAX])
     struct tgb_name tgb = {0};
     size_t size;
     const uint8_t *text;
-    switch (fuzz_byte(input) % 4) {
+    struct watermark_name watermark = {.part = WATERMARK_NUMBER};
+    switch (fuzz_byte(input) % (store->consumers ? 7 : 4)) {
     case 0:
         name_version(key, fuzz_number(input));
+        return;
+    case 4:
+        name_intent(key, fuzz_number(input));
+        return;
+    case 5:
+        watermark.part = WATERMARK_NUMBER_VALUE;
+        /* fall through */
+    case 6:
+        watermark.consumer = fuzz_byte(input) % CONSUMERS;
+        watermark.number = fuzz_number(input);
+        if (watermark.part == WATERMARK_NUMBER_VALUE)
+            watermark.step = fuzz_number(input);
+        else if (watermark.number % 5 == 4)
+            watermark.part = WATERMARK_NUMBER_RETIRED;
+        name_watermark(key, &watermark);
         return;
     case 1:
         tgb.sequence = fuzz_number(input);

@@ -102,6 +102,13 @@ static enum store_outcome do_list(struct fuzz_store *store, struct store_op *op)
     return STORE_OK;
 }
 
+static void do_delete(struct fuzz_store *store, const char *key)
+{
+    struct fuzz_object *object = fuzz_store_find(store, key);
+    if (object != NULL)
+        fuzz_store_remove(store, object);
+}
+
 /* What a store would do and answer. */
 static enum store_outcome apply(struct fuzz_store *store, struct store_op *op)
 {
@@ -111,7 +118,8 @@ static enum store_outcome apply(struct fuzz_store *store, struct store_op *op)
     case STORE_LIST:
         return do_list(store, op);
     case STORE_DELETE:
-        return STORE_OK; /* no client here deletes */
+        do_delete(store, op->key);
+        return STORE_OK;
     case STORE_PUT_IF_ABSENT:
         if (fuzz_store_find(store, op->key) != NULL)
             return STORE_EXISTS;

@@ -36,6 +36,7 @@ struct fuzz_store {
     int64_t delay_ns;         /* of an answer, at least */
     struct incarnation mine;  /* of the client: others may claim it */
     struct tgb_mesh mesh;     /* of the batches that others commit, where they are large enough */
+    bool consumers;           /* others are consumers and reclaimers, too */
     uint64_t served;
     size_t count;
     struct fuzz_object objects[FUZZ_OBJECTS_MAX]; /* ascending by key */
@@ -58,7 +59,8 @@ void fuzz_change(struct fuzz_store *store);
 /* Damages a manifest where its fields are, and seals it again. Returns the new size, at most
  * `bytes` + 64, for which there must be room. */
 uint64_t fuzz_patch(struct fuzz_store *store, uint8_t *data, uint64_t bytes);
-/* A key that the input makes up: of a version, a floor, a TGB, or any text. */
+/* A key that the input makes up: of a version, a floor, a TGB, or any text; with `consumers` also
+ * of an intent, a number or its value. */
 void fuzz_key(struct fuzz_store *store, char key[STORE_KEY_MAX]);
 
 #endif

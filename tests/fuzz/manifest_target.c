@@ -63,6 +63,15 @@ static void parse(const char *key)
     uint64_t version;
     struct floor floor;
     struct tgb_name tgb;
+    struct watermark_name watermark;
+    if (name_parse_intent(key, &version)) {
+        name_intent(again, version);
+        assert(strcmp(key, again) == 0);
+    }
+    if (name_parse_watermark(key, &watermark)) {
+        name_watermark(again, &watermark);
+        assert(strcmp(key, again) == 0);
+    }
     if (name_parse_version(key, &version)) {
         name_version(again, version);
         assert(strcmp(key, again) == 0);

@@ -79,6 +79,17 @@ static void write_names(void)
     name_version(key, UINT64_MAX);
     write_text("name", "edge", key);
     write_text("name", "other", "run/format");
+    name_intent(key, 40);
+    write_text("name", "intent", key);
+    struct watermark_name watermark = {.consumer = 3, .number = 2, .step = 40};
+    name_watermark(key, &watermark);
+    write_text("name", "number", key);
+    watermark.part = WATERMARK_NUMBER_VALUE;
+    name_watermark(key, &watermark);
+    write_text("name", "value", key);
+    watermark.part = WATERMARK_NUMBER_RETIRED;
+    name_watermark(key, &watermark);
+    write_text("name", "retired", key);
 }
 
 /* Two bytes that say mesh and pieces, then a TGB: plain, compressed, and another mesh's. */
@@ -299,6 +310,7 @@ int main(int argc, char **argv)
     write_tgbs();
     write_scripts("commit");
     write_scripts("inspect");
+    write_scripts("reclaim");
     write_configs();
     write_options();
     write_units();
