@@ -71,14 +71,17 @@ static int run_s3(struct bench *bench, const struct cli *cli)
     uint32_t rounds = beside_rclone ? ROUNDS_RCLONE_DEFAULT : ROUNDS_DEFAULT;
     if (cli->rounds != 0)
         rounds = (uint32_t)cli->rounds;
-    if (!beside_rclone && cli->endpoint_count == 0)
-        return bench_s3(bench, rounds) ? CLI_DONE : CLI_FAILED;
+    if (!beside_rclone && cli->endpoint_count == 0) /* slices first: bench_s3 tunes the heap */
+        return bench_slices(bench, NULL, NULL, rounds) && bench_s3(bench, rounds) ? CLI_DONE
+                                                                                  : CLI_FAILED;
     if (!beside_rclone || cli->endpoint_count != 1 || strncmp(cli->operands[1], "s3://", 5) != 0)
         return cli_error(CLI_USAGE, "bench s3: give s3://BUCKET[/PREFIX] and one --endpoint, "
                                     "or neither");
     if (!cli_s3_options(cli, 0, &options))
         return CLI_USAGE;
-    return bench_rclone(bench, cli->operands[1], &options, rounds) ? CLI_DONE : CLI_FAILED;
+    bool done = bench_slices(bench, cli->operands[1], &options, rounds) &&
+                bench_rclone(bench, cli->operands[1], &options, rounds);
+    return done ? CLI_DONE : CLI_FAILED;
 }
 
 static int run_consume(struct bench *bench, const struct cli *cli)
@@ -109,10 +112,12 @@ int bench_main(int argc, char **argv)
             "time to append a batch of 8, which does not grow, and to find the entry of a step,\n"
             "which grows with the logarithm.\n\n"
             "s3 measures the client of S3 beside a bare libcurl loop that signs and hashes the\n"
-            "same bytes, in turns, on a server on loopback that does nothing: CPU time of a\n"
-            "request, and conditional creates and GETs per second, 16 at a time; medians of 21\n"
-            "rounds. With an address: MB/s of 24 objects of 8 MiB, 4 at a time, beside rclone,\n"
-            "which must be installed; what was written is deleted; medians of 5 rounds.\n\n"
+            "same bytes, in turns, on a server on loopback that does nothing: what a rank waits\n"
+            "for a slice of 1 MiB, read by one range request and verified, beside a bare range\n"
+            "GET that verifies nothing, in 200 turns a round; CPU time of a request, and\n"
+            "conditional creates and GETs per second, 16 at a time; medians of 21 rounds. With\n"
+            "an address: the slices there, and MB/s of 24 objects of 8 MiB, 4 at a time, beside\n"
+            "rclone, which must be installed; medians of 5 rounds. What was written is deleted.\n\n"
             "consume measures reading on a real server: MB/s of one rank's process, checksums\n"
             "included, beside rclone on the same 24 objects of 8 MiB; medians of 5 rounds. What\n"
             "was written is deleted.\n\n"

@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 
 #include "experiments/cli.h"
+#include "experiments/live/live_request.h"
 #include "experiments/trials/progress.h"
 
 #define ROUNDS_MAX 101
@@ -43,9 +45,58 @@ void bench_clock_stop(const struct bench_clock *clock, struct bench_cost *cost)
     cost->cpu_s = cpu_s() - clock->cpu_s;
 }
 
-void bench_key(const struct bench_load *load, uint64_t number, char key[BENCH_S3_KEY_MAX])
+struct tgb_name bench_tgb_name(uint64_t sequence)
 {
-    snprintf(key, BENCH_S3_KEY_MAX, "%s%012" PRIu64, load->prefix, number);
+    return (struct tgb_name){.producer = 1, .epoch = 1, .sequence = sequence};
+}
+
+struct bench_target bench_target_of(const struct bench_load *load, uint32_t index)
+{
+    const struct bench_slices *slices = load->slices;
+    struct bench_target target = {.key = ""};
+    uint64_t object = load->first + index;
+    if (slices != NULL) {
+        uint64_t number = object;
+        object = number / slices->layout.slices % slices->objects;
+        target.slice = (uint32_t)(number % slices->layout.slices);
+        target.offset = tgb_layout_offset(&slices->layout, target.slice);
+        target.range_bytes = slices->layout.slot_bytes;
+        target.name = bench_tgb_name(object + 1);
+    }
+    snprintf(target.key, sizeof(target.key), "%s%012" PRIu64, load->prefix, object);
+    return target;
+}
+
+struct s3_options bench_null_options(const struct bench_null *server)
+{
+    /* A key of no value: nobody checks it. The store reads no files then. */
+    setenv("AWS_ACCESS_KEY_ID", "bench", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "bench", 1);
+    unsetenv("AWS_SESSION_TOKEN");
+    unsetenv("AWS_PROFILE");
+    return (struct s3_options){.endpoint = server->endpoint, .region = "us-east-1"};
+}
+
+bool bench_reach(const char *address, const struct s3_options *options, uint32_t connections,
+                 struct s3_options *found)
+{
+    char error[STORE_ERROR_MAX];
+    *found = *options;
+    found->region = bench_s3_region(options);
+    found->connections = connections;
+    const struct live_session_options session = {.s3 = *found};
+    if (live_reach(address, &session, error) == OPEN_OK)
+        return true;
+    cli_error(CLI_FAILED, "bench: %s", error);
+    return false;
+}
+
+void bench_prefix(char prefix[BENCH_PREFIX_MAX])
+{
+    uint64_t random;
+    ssize_t drawn = getrandom(&random, sizeof(random), 0);
+    assert(drawn == (ssize_t)sizeof(random));
+    snprintf(prefix, BENCH_PREFIX_MAX, "bench-%016" PRIx64 "/", random);
 }
 
 static int compare(const void *a, const void *b)
@@ -103,21 +154,17 @@ static bool open_sides(struct sides *sides, const uint8_t *data, uint64_t bytes)
 {
     char error[STORE_ERROR_MAX];
     memset(sides, 0, sizeof(*sides));
-    /* A key of no value: nobody checks it. The store reads no files then. */
-    setenv("AWS_ACCESS_KEY_ID", "bench", 1);
-    setenv("AWS_SECRET_ACCESS_KEY", "bench", 1);
-    unsetenv("AWS_SESSION_TOKEN");
-    unsetenv("AWS_PROFILE");
     if (!bench_null_start(&sides->server, data, bytes))
         return false;
-    const struct s3_options options = {.endpoint = sides->server.endpoint, .region = "us-east-1"};
-    if (!bench_client_open("s3://bench", &options, &sides->client, error)) {
-        cli_error(CLI_FAILED, "bench: %s", error);
-        bench_null_stop(&sides->server);
-        return false;
+    const struct s3_options options = bench_null_options(&sides->server);
+    if (bench_client_open("s3://bench", &options, &sides->client, error)) {
+        if (bench_peer_open("s3://bench", &options, &sides->peer, error))
+            return true;
+        bench_client_close(sides->client);
     }
-    sides->peer = bench_peer_open(sides->server.endpoint);
-    return true;
+    cli_error(CLI_FAILED, "bench: %s", error);
+    bench_null_stop(&sides->server);
+    return false;
 }
 
 static void close_sides(struct sides *sides)

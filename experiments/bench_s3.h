@@ -7,10 +7,19 @@
 
 #include "backend/s3_credentials.h"
 #include "backend/s3_store.h"
+#include "core/tgb.h"
 #include "experiments/bench.h"
 
 #define BENCH_S3_KEY_MAX 64
+#define BENCH_PREFIX_MAX 32
 #define BENCH_S3_CONCURRENCY_MAX 64
+
+/* Sliced TGBs whose slices are read by one range request each: request number k is for slice k %
+ * slices of object k / slices % objects. Object i is the synthetic TGB of sequence i + 1. */
+struct bench_slices {
+    struct tgb_layout layout;
+    uint64_t objects;
+};
 
 /* `count` requests, `concurrency` of them at a time, for the keys "prefix000...N". */
 struct bench_load {
@@ -20,14 +29,17 @@ struct bench_load {
     const uint8_t *data; /* of each body that is sent; borrowed */
     uint64_t bytes;      /* of each body */
     const char *prefix;
-    uint64_t first; /* number of the first key */
+    uint64_t first;                    /* number of the first key, or of the first slice */
+    const struct bench_slices *slices; /* of a GET, `bytes` being a slot's; NULL: whole objects */
+    int64_t *latency_ns;               /* of each request, as they end; NULL: not wanted */
 };
 
 struct bench_cost {
     double wall_s;
-    double cpu_s;  /* of this process, all of its threads, user and system */
-    uint64_t bad;  /* requests that did not end as they had to */
-    char why[256]; /* of one of them */
+    double cpu_s;   /* of this process, all of its threads, user and system */
+    double check_s; /* of wall_s: the store's side examining slices */
+    uint64_t bad;   /* requests that did not end as they had to */
+    char why[256];  /* of one of them */
 };
 
 /* A clock of wall and CPU time. */
@@ -39,7 +51,19 @@ struct bench_clock {
 struct bench_clock bench_clock_start(void);
 void bench_clock_stop(const struct bench_clock *clock, struct bench_cost *cost);
 
-void bench_key(const struct bench_load *load, uint64_t number, char key[BENCH_S3_KEY_MAX]);
+/* What a request is for. */
+struct bench_target {
+    char key[BENCH_S3_KEY_MAX];
+    uint64_t offset; /* of a range; range_bytes 0: the whole object */
+    uint64_t range_bytes;
+    struct tgb_name name; /* of a slice; else zero */
+    uint32_t slice;
+};
+
+/* Of the load's request `index`, from 0 on. */
+struct bench_target bench_target_of(const struct bench_load *load, uint32_t index);
+/* Names a synthetic TGB: of producer 1, epoch 1. */
+struct tgb_name bench_tgb_name(uint64_t sequence);
 
 /* ---- bench_s3_client.c: the store under test ---- */
 
@@ -58,9 +82,11 @@ struct bench_peer;
 
 /* A loop of curl_multi_perform and curl_multi_poll with handles, buffers and connections that are
  * kept; no deadline, no retry, no judgement but the status. What is sent it hashes by OpenSSL and
- * signs by backend/sigv4.h, and what it gets it holds against a checksum by XXH3, all as the store
- * does: the two differ in the rest. */
-struct bench_peer *bench_peer_open(const char *endpoint);
+ * signs by backend/sigv4.h, and what whole object it gets it holds against a checksum by XXH3, all
+ * as the store does: the two differ in the rest. Of slices it counts the bytes and checks nothing.
+ * `address` and options as bench_client_open has them, endpoint and region named. */
+MUST_USE bool bench_peer_open(const char *address, const struct s3_options *options,
+                              struct bench_peer **peer, char error[STORE_ERROR_MAX]);
 void bench_peer_run(struct bench_peer *peer, const struct bench_load *load,
                     struct bench_cost *cost);
 void bench_peer_close(struct bench_peer *peer);
@@ -73,7 +99,8 @@ struct bench_null {
 };
 
 /* A process of its own with one epoll: 200 to all, a body of `bytes` for a GET, with the checksum
- * that the store expects. Ends with this process. False: no process or port; said. */
+ * that the store expects, or the range of it that is asked for. Ends with this process. False: no
+ * process or port; said. */
 MUST_USE bool bench_null_start(struct bench_null *server, const uint8_t *data, uint64_t bytes);
 void bench_null_stop(const struct bench_null *server);
 
@@ -99,9 +126,25 @@ const char *bench_s3_region(const struct s3_options *options);
 MUST_USE bool bench_consume(struct bench *bench, const char *address,
                             const struct s3_options *options, uint32_t rounds);
 
+/* ---- bench_s3_slice.c: latency of slices beside a bare range GET ---- */
+
+/* Of 1 MiB slices, on a store that exists, below its prefix, where what it wrote is deleted; NULL:
+ * on a server that does nothing. False: it could not be measured; said. */
+MUST_USE bool bench_slices(struct bench *bench, const char *address,
+                           const struct s3_options *options, uint32_t rounds);
+
 /* ---- bench_s3.c ---- */
 
 double bench_median(double *values, size_t count);
+/* For a server that does nothing: keys of no value, in the environment, and how it is reached. */
+struct s3_options bench_null_options(const struct bench_null *server);
+/* Asks first whether a store answers and has the bucket, so that it is said in one line, where each
+ * side would have its own. *found: the options with what the environment says of the region, and so
+ * many connections. False: said. */
+MUST_USE bool bench_reach(const char *address, const struct s3_options *options,
+                          uint32_t connections, struct s3_options *found);
+/* A prefix of its own, "bench-<random>/", so that nothing that is there already is touched. */
+void bench_prefix(char prefix[BENCH_PREFIX_MAX]);
 /* The store beside the peer, on a server that does nothing. False: it could not be measured; said.
  */
 MUST_USE bool bench_s3(struct bench *bench, uint32_t rounds);

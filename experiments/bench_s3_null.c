@@ -13,14 +13,15 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <xxhash.h>
 
+#include "core/xxh3.h"
 #include "experiments/bench_s3.h"
 #include "experiments/cli.h"
 
 #define HEAD_MAX (16 << 10)
 #define EVENTS_MAX 64
 #define DESCRIPTORS_MAX 1024
+#define RANGE_HEADER "\r\nRange: bytes="
 
 struct connection {
     int fd;
@@ -32,8 +33,9 @@ struct connection {
 struct serving {
     int listener;
     int epoll;
-    const char *get; /* the whole answer */
-    size_t get_bytes;
+    const uint8_t *data; /* of every object */
+    uint64_t bytes;
+    uint64_t checksum;
     struct connection *connections[DESCRIPTORS_MAX];
 };
 
@@ -48,36 +50,88 @@ static void drop(struct serving *serving, struct connection *connection)
 }
 
 /* Blocks until all is sent: the client always reads. False: it is gone. */
-static bool send_all(int fd, const char *data, size_t bytes)
+static bool send_all(int fd, const void *data, size_t bytes, int flags)
 {
+    const char *at = data;
     while (bytes > 0) {
-        ssize_t sent = send(fd, data, bytes, MSG_NOSIGNAL);
+        ssize_t sent = send(fd, at, bytes, MSG_NOSIGNAL | flags);
         if (sent < 0)
             return false;
-        data += sent;
+        at += sent;
         bytes -= (size_t)sent;
     }
     return true;
 }
 
+/* Digits from *at on; moves it behind them. */
+static uint64_t take_number(const char **at)
+{
+    uint64_t number = 0;
+    for (; **at >= '0' && **at <= '9'; (*at)++)
+        number = number * 10 + (uint64_t)(**at - '0');
+    return number;
+}
+
+/* Bytes [first, first + count). */
+struct piece {
+    uint64_t first;
+    uint64_t count;
+};
+
+/* What a range names, where one is asked for that lies in the object; else false. */
+static bool piece_of(const struct serving *serving, const char *head, struct piece *piece)
+{
+    const char *at = strcasestr(head, RANGE_HEADER);
+    if (at == NULL)
+        return false;
+    at += strlen(RANGE_HEADER);
+    uint64_t first = take_number(&at);
+    if (*at++ != '-')
+        return false;
+    uint64_t last = take_number(&at);
+    if (first > last || last >= serving->bytes)
+        return false;
+    *piece = (struct piece){.first = first, .count = last - first + 1};
+    return true;
+}
+
+static bool answer_get(const struct serving *serving, const struct connection *connection)
+{
+    char head[256];
+    struct piece piece = {.first = 0, .count = serving->bytes};
+    int head_bytes;
+    if (piece_of(serving, connection->head, &piece))
+        head_bytes =
+            snprintf(head, sizeof(head),
+                     "HTTP/1.1 206 Partial Content\r\nETag: \"0123456789abcdef\"\r\n"
+                     "Content-Range: bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64
+                     "\r\nContent-Length: %" PRIu64 "\r\n\r\n",
+                     piece.first, piece.first + piece.count - 1, serving->bytes, piece.count);
+    else
+        head_bytes =
+            snprintf(head, sizeof(head),
+                     "HTTP/1.1 200 OK\r\nETag: \"0123456789abcdef\"\r\n"
+                     "x-amz-meta-xxh3: %016" PRIx64 "\r\nContent-Length: %" PRIu64 "\r\n\r\n",
+                     serving->checksum, serving->bytes);
+    return send_all(connection->fd, head, (size_t)head_bytes, MSG_MORE) &&
+           send_all(connection->fd, serving->data + piece.first, piece.count, 0);
+}
+
 static bool answer(const struct serving *serving, const struct connection *connection)
 {
     if (connection->head[0] == 'G')
-        return send_all(connection->fd, serving->get, serving->get_bytes);
-    return send_all(connection->fd, put_answer, sizeof(put_answer) - 1);
+        return answer_get(serving, connection);
+    return send_all(connection->fd, put_answer, sizeof(put_answer) - 1, 0);
 }
 
 static uint64_t content_length(const char *head)
 {
     const char *at = strcasestr(head, "\r\nContent-Length:");
-    uint64_t bytes = 0;
     if (at == NULL)
         return 0;
     for (at += strlen("\r\nContent-Length:"); *at == ' '; at++)
         continue;
-    for (; *at >= '0' && *at <= '9'; at++)
-        bytes = bytes * 10 + (uint64_t)(*at - '0');
-    return bytes;
+    return take_number(&at);
 }
 
 /* False: drop it. */
@@ -157,22 +211,6 @@ _Noreturn static void serve(struct serving *serving)
     }
 }
 
-static char *make_answer(const uint8_t *data, uint64_t bytes, size_t *answer_bytes)
-{
-    char head[256];
-    int head_bytes =
-        snprintf(head, sizeof(head),
-                 "HTTP/1.1 200 OK\r\nETag: \"0123456789abcdef\"\r\n"
-                 "x-amz-meta-xxh3: %016" PRIx64 "\r\nContent-Length: %" PRIu64 "\r\n\r\n",
-                 (uint64_t)XXH3_64bits(data, bytes), bytes);
-    *answer_bytes = (size_t)head_bytes + bytes;
-    char *whole = malloc(*answer_bytes);
-    assert(whole != NULL);
-    memcpy(whole, head, (size_t)head_bytes);
-    memcpy(whole + head_bytes, data, bytes);
-    return whole;
-}
-
 bool bench_null_start(struct bench_null *server, const uint8_t *data, uint64_t bytes)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -192,7 +230,9 @@ bool bench_null_start(struct bench_null *server, const uint8_t *data, uint64_t b
     if (server->pid == 0) {
         if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
             _exit(1);
-        serving.get = make_answer(data, bytes, &serving.get_bytes);
+        serving.data = data;
+        serving.bytes = bytes;
+        serving.checksum = XXH3_64bits(data, bytes);
         serve(&serving);
     }
     close(serving.listener);

@@ -1,17 +1,21 @@
 /* bench_s3_peer.c - the peer of `lakestream bench s3`: libcurl's own loop, as its examples have it,
  * and nothing that makes a client trustworthy. Method: libcurl's multi interface. */
 #include <curl/curl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "backend/s3_address.h"
+#include "backend/s3_credentials.h"
 #include "backend/sigv4.h"
 #include "core/xxh3.h"
 #include "experiments/bench_s3.h"
+#include "experiments/trials/progress.h"
 
-#define PEER_BUCKET "bench"
-#define PEER_LINE_MAX 512
+#define PEER_LINE_MAX (S3_HOST_MAX + S3_PATH_MAX)
+#define PEER_HEADERS_MAX 5
 #define EMPTY_HASH "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 /* Options and calls whose failure can only be our mistake, or no memory. */
@@ -25,6 +29,8 @@ struct peer_slot {
     struct bench_peer *peer;
     CURL *easy;
     struct curl_slist *headers;
+    struct bench_target target;
+    int64_t begun_ns;
     uint64_t sent;
     uint64_t got;
     uint8_t *answer; /* room for a body */
@@ -32,7 +38,8 @@ struct peer_slot {
 
 struct bench_peer {
     CURLM *multi;
-    char endpoint[64];
+    struct s3_address address;
+    struct credentials credentials;
     struct sigv4_key key;
     const struct bench_load *load;
     uint64_t checksum; /* of a body */
@@ -68,8 +75,9 @@ static size_t on_answer(char *data, size_t size, size_t count, void *context)
 
 static void add_header(struct peer_slot *slot, const char *name, const char *value)
 {
-    char line[PEER_LINE_MAX + SIGV4_AUTHORIZATION_MAX];
-    snprintf(line, sizeof(line), "%s: %s", name, value);
+    char line[CREDENTIALS_TOKEN_MAX + 64];
+    int bytes = snprintf(line, sizeof(line), "%s: %s", name, value);
+    assert(bytes > 0 && (size_t)bytes < sizeof(line));
     struct curl_slist *longer = curl_slist_append(slot->headers, line);
     assert(longer != NULL);
     slot->headers = longer;
@@ -79,6 +87,7 @@ static void sign(struct peer_slot *slot, const char *path)
 {
     struct bench_peer *peer = slot->peer;
     const struct bench_load *load = peer->load;
+    const struct credentials *credentials = &peer->credentials;
     struct timespec now;
     char hash[SIGV4_HASH_MAX] = EMPTY_HASH, authorization[SIGV4_AUTHORIZATION_MAX];
     struct sigv4_request request = {
@@ -87,13 +96,17 @@ static void sign(struct peer_slot *slot, const char *path)
     sigv4_time((int64_t)now.tv_sec * NS_PER_S, request.time);
     if (has_body(load))
         sigv4_hash(load->data, load->bytes, hash);
-    const struct sigv4_header headers[] = {{"host", peer->endpoint + strlen("http://")},
-                                           {"x-amz-date", request.time},
-                                           {"x-amz-content-sha256", hash},
-                                           {"if-none-match", "*"}};
+    struct sigv4_header headers[PEER_HEADERS_MAX] = {
+        {"host", peer->address.host}, {"x-amz-date", request.time}, {"x-amz-content-sha256", hash}};
     request.headers = headers;
-    request.header_count = load->verb == STORE_PUT_IF_ABSENT ? 4 : 3;
-    sigv4_sign(&peer->key, "bench", "bench", "us-east-1", &request, authorization);
+    request.header_count = 3;
+    if (load->verb == STORE_PUT_IF_ABSENT)
+        headers[request.header_count++] = (struct sigv4_header){"if-none-match", "*"};
+    if (credentials->session_token[0] != '\0')
+        headers[request.header_count++] =
+            (struct sigv4_header){"x-amz-security-token", credentials->session_token};
+    sigv4_sign(&peer->key, credentials->access_key, credentials->secret_key, peer->address.region,
+               &request, authorization);
     for (size_t i = 1; i < request.header_count; i++)
         add_header(slot, headers[i].name, headers[i].value);
     add_header(slot, "authorization", authorization);
@@ -101,15 +114,27 @@ static void sign(struct peer_slot *slot, const char *path)
         add_header(slot, "Expect", "");
 }
 
+static void set_range(const struct peer_slot *slot)
+{
+    const struct bench_target *target = &slot->target;
+    char range[64];
+    snprintf(range, sizeof(range), "%" PRIu64 "-%" PRIu64, target->offset,
+             target->offset + target->range_bytes - 1);
+    MUST(curl_easy_setopt(slot->easy, CURLOPT_RANGE, target->range_bytes > 0 ? range : NULL));
+}
+
 static void begin(struct bench_peer *peer, struct peer_slot *slot, uint32_t number)
 {
     const struct bench_load *load = peer->load;
-    char key[BENCH_S3_KEY_MAX], url[PEER_LINE_MAX], path[PEER_LINE_MAX];
-    bench_key(load, load->first + number, key);
-    snprintf(path, sizeof(path), "/" PEER_BUCKET "/%s", key);
-    snprintf(url, sizeof(url), "%s%s", peer->endpoint, path);
+    char url[PEER_LINE_MAX], path[S3_PATH_MAX];
+    slot->begun_ns = progress_now_ns();
+    slot->target = bench_target_of(load, number);
+    s3_address_path(&peer->address, slot->target.key, path);
+    snprintf(url, sizeof(url), "%s://%s%s", peer->address.tls ? "https" : "http",
+             peer->address.host, path);
     slot->sent = slot->got = 0;
     sign(slot, path);
+    set_range(slot);
     MUST(curl_easy_setopt(slot->easy, CURLOPT_URL, url));
     MUST(curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, slot->headers));
     if (has_body(load)) {
@@ -123,8 +148,9 @@ static void begin(struct bench_peer *peer, struct peer_slot *slot, uint32_t numb
 
 static bool is_whole(const struct peer_slot *slot)
 {
-    return slot->got == slot->peer->load->bytes &&
-           XXH3_64bits(slot->answer, slot->got) == slot->peer->checksum;
+    const struct bench_peer *peer = slot->peer;
+    return slot->got == peer->load->bytes &&
+           (peer->load->slices != NULL || XXH3_64bits(slot->answer, slot->got) == peer->checksum);
 }
 
 /* The request that a message tells the end of. */
@@ -138,7 +164,8 @@ static struct peer_slot *end(struct bench_peer *peer, const CURLMsg *message,
     MUST(curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private));
     MUST(curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE, &status));
     slot = (struct peer_slot *)(void *)private;
-    if (code != CURLE_OK || status != 200 || (!has_body(peer->load) && !is_whole(slot))) {
+    long good = slot->target.range_bytes > 0 ? 206 : 200;
+    if (code != CURLE_OK || status != good || (!has_body(peer->load) && !is_whole(slot))) {
         cost->bad++;
         snprintf(cost->why, sizeof(cost->why), "the peer got %ld: %s", status,
                  curl_easy_strerror(code));
@@ -154,7 +181,8 @@ void bench_peer_run(struct bench_peer *peer, const struct bench_load *load, stru
     uint32_t begun = 0, ended = 0;
     memset(cost, 0, sizeof(*cost));
     peer->load = load;
-    peer->checksum = XXH3_64bits(load->data, load->bytes);
+    if (load->slices == NULL)
+        peer->checksum = XXH3_64bits(load->data, load->bytes);
     for (size_t i = 0; i < load->concurrency; i++) {
         peer->slots[i].answer = realloc(peer->slots[i].answer, load->bytes);
         assert(peer->slots[i].answer != NULL);
@@ -170,6 +198,8 @@ void bench_peer_run(struct bench_peer *peer, const struct bench_load *load, stru
         for (const CURLMsg *message = curl_multi_info_read(peer->multi, &left); message != NULL;
              message = curl_multi_info_read(peer->multi, &left)) {
             struct peer_slot *slot = end(peer, message, cost);
+            if (load->latency_ns != NULL)
+                load->latency_ns[ended] = progress_now_ns() - slot->begun_ns;
             ended++;
             if (begun < load->count)
                 begin(peer, slot, begun++);
@@ -180,14 +210,8 @@ void bench_peer_run(struct bench_peer *peer, const struct bench_load *load, stru
     bench_clock_stop(&clock, cost);
 }
 
-struct bench_peer *bench_peer_open(const char *endpoint)
+static void make_slots(struct bench_peer *peer, const char *ca_file)
 {
-    struct bench_peer *peer = calloc(1, sizeof(*peer));
-    assert(peer != NULL);
-    snprintf(peer->endpoint, sizeof(peer->endpoint), "%s", endpoint);
-    MUST(curl_global_init(CURL_GLOBAL_DEFAULT));
-    peer->multi = curl_multi_init();
-    assert(peer->multi != NULL);
     for (size_t i = 0; i < BENCH_S3_CONCURRENCY_MAX; i++) {
         struct peer_slot *slot = &peer->slots[i];
         slot->peer = peer;
@@ -203,8 +227,29 @@ struct bench_peer *bench_peer_open(const char *endpoint)
         MUST(curl_easy_setopt(slot->easy, CURLOPT_READDATA, slot));
         MUST(curl_easy_setopt(slot->easy, CURLOPT_WRITEFUNCTION, on_answer));
         MUST(curl_easy_setopt(slot->easy, CURLOPT_WRITEDATA, slot));
+        if (ca_file != NULL && ca_file[0] != '\0')
+            MUST(curl_easy_setopt(slot->easy, CURLOPT_CAINFO, ca_file));
     }
-    return peer;
+}
+
+bool bench_peer_open(const char *address, const struct s3_options *options,
+                     struct bench_peer **peer, char error[STORE_ERROR_MAX])
+{
+    struct bench_peer *made = calloc(1, sizeof(*made));
+    assert(made != NULL);
+    assert(strncmp(address, "s3://", strlen("s3://")) == 0);
+    if (s3_address_parse(address + strlen("s3://"), options->endpoint, options->region,
+                         options->style, &made->address, error) != OPEN_OK ||
+        credentials_find(options->profile, &made->credentials, error) != OPEN_OK) {
+        free(made);
+        return false;
+    }
+    MUST(curl_global_init(CURL_GLOBAL_DEFAULT));
+    made->multi = curl_multi_init();
+    assert(made->multi != NULL);
+    make_slots(made, options->ca_file != NULL ? options->ca_file : getenv("AWS_CA_BUNDLE"));
+    *peer = made;
+    return true;
 }
 
 void bench_peer_close(struct bench_peer *peer)
@@ -216,5 +261,6 @@ void bench_peer_close(struct bench_peer *peer)
     MUST(curl_multi_cleanup(peer->multi));
     curl_global_cleanup();
     sigv4_key_wipe(&peer->key);
+    credentials_wipe(&peer->credentials);
     free(peer);
 }

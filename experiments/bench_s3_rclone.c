@@ -18,7 +18,6 @@
 #include "backend/s3_credentials.h"
 #include "experiments/bench_s3.h"
 #include "experiments/cli.h"
-#include "experiments/live/live_request.h"
 
 #define OBJECT_BYTES (UINT64_C(8) << 20)
 #define OBJECTS 24
@@ -45,9 +44,9 @@ enum side {
 struct rclone {
     struct bench_client *client;
     uint8_t *data;
-    char folder[FOLDER_MAX];   /* in memory: "from" holds the objects, "to" is written */
-    char remote[TEXT_MAX];     /* what rclone calls its prefix */
-    char keys[SIDE_COUNT][32]; /* prefixes of what either side writes */
+    char folder[FOLDER_MAX]; /* in memory: "from" holds the objects, "to" is written */
+    char remote[TEXT_MAX];   /* what rclone calls its prefix */
+    char keys[SIDE_COUNT][BENCH_S3_KEY_MAX];   /* prefixes of what either side writes */
     double store[DIRECTION_COUNT][ROUNDS_MAX]; /* MB/s */
     double peer[DIRECTION_COUNT][ROUNDS_MAX];
     double ratio[DIRECTION_COUNT][ROUNDS_MAX];
@@ -293,36 +292,30 @@ const char *bench_s3_region(const struct s3_options *options)
     return "us-east-1";
 }
 
-/* Asks first whether the store answers and has the bucket: it says so in one line, where each of
- * the sides, and the deleting, would have its own. */
 static bool open_store(struct rclone *rclone, const char *address, const struct s3_options *options)
 {
     char error[STORE_ERROR_MAX];
     struct credentials keys;
-    struct s3_options fixed = *options;
-    fixed.region = bench_s3_region(options);
-    fixed.connections = CONCURRENCY;
-    const struct live_session_options session = {.s3 = fixed};
+    struct s3_options found;
+    if (!bench_reach(address, options, CONCURRENCY, &found))
+        return false;
     bool done = credentials_find(options->profile, &keys, error) == OPEN_OK &&
-                live_reach(address, &session, error) == OPEN_OK &&
-                bench_client_open(address, &fixed, &rclone->client, error);
+                bench_client_open(address, &found, &rclone->client, error);
     if (done)
-        bench_rclone_tell(&fixed, &keys);
+        bench_rclone_tell(&found, &keys);
     else
         cli_error(CLI_FAILED, "bench: %s", error);
     credentials_wipe(&keys);
     return done;
 }
 
-/* Names of their own, so that nothing that is there already is touched. */
 static void choose_keys(struct rclone *rclone, const char *address)
 {
-    uint64_t random;
+    char prefix[BENCH_PREFIX_MAX];
     size_t bytes = strlen(address);
-    ssize_t drawn = getrandom(&random, sizeof(random), 0);
-    assert(drawn == (ssize_t)sizeof(random));
-    snprintf(rclone->keys[SIDE_STORE], sizeof(rclone->keys[0]), "bench-%016" PRIx64 "/s/", random);
-    snprintf(rclone->keys[SIDE_PEER], sizeof(rclone->keys[0]), "bench-%016" PRIx64 "/r/", random);
+    bench_prefix(prefix);
+    snprintf(rclone->keys[SIDE_STORE], BENCH_S3_KEY_MAX, "%ss/", prefix);
+    snprintf(rclone->keys[SIDE_PEER], BENCH_S3_KEY_MAX, "%sr/", prefix);
     snprintf(rclone->remote, sizeof(rclone->remote), "bench:%s%s%s", address + strlen("s3://"),
              bytes > 0 && address[bytes - 1] == '/' ? "" : "/", rclone->keys[SIDE_PEER]);
 }

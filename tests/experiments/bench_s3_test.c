@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/tgb_object.h"
 #include "tests/harness.h"
 #include "tests/hostile/hostile_server.h"
 
@@ -21,16 +22,21 @@ struct rig {
     struct bench_peer *peer;
 };
 
-/* The server answers a GET with as much of the data as `stored` says. */
-static void rig_open(struct rig *rig, uint64_t stored)
+static void rig_open_on(struct rig *rig, const uint8_t *object, uint64_t bytes)
 {
     char error[STORE_ERROR_MAX];
     setenv("AWS_ACCESS_KEY_ID", "bench", 1);
     setenv("AWS_SECRET_ACCESS_KEY", "bench", 1);
-    CU_ASSERT_TRUE_FATAL(bench_null_start(&rig->server, data, stored));
+    CU_ASSERT_TRUE_FATAL(bench_null_start(&rig->server, object, bytes));
     const struct s3_options options = {.endpoint = rig->server.endpoint, .region = "us-east-1"};
     CU_ASSERT_TRUE_FATAL(bench_client_open("s3://bench", &options, &rig->client, error));
-    rig->peer = bench_peer_open(rig->server.endpoint);
+    CU_ASSERT_TRUE_FATAL(bench_peer_open("s3://bench", &options, &rig->peer, error));
+}
+
+/* The server answers a GET with as much of the data as `stored` says. */
+static void rig_open(struct rig *rig, uint64_t stored)
+{
+    rig_open_on(rig, data, stored);
 }
 
 static void rig_close(struct rig *rig)
@@ -80,6 +86,36 @@ static void what_fails_is_counted(void)
     rig_close(&rig);
 }
 
+/* Two slices of a small TGB, read in turns; the second one's last byte is another. */
+static void slices_are_read_by_range_and_examined(void)
+{
+    struct rig rig;
+    struct bench_cost cost;
+    int64_t latency_ns[REQUESTS];
+    static uint8_t bytes[BYTES];
+    struct tgb_object object = {.mesh = {2, 1}, .name = bench_tgb_name(1), .bytes = bytes};
+    struct bench_slices slices = {.objects = 1};
+    CU_ASSERT_EQUAL_FATAL(tgb_layout_make(BYTES, 2, &object.layout), TGB_OK);
+    slices.layout = object.layout;
+    tgb_object_fill(&object);
+    bytes[BYTES - 1] ^= 1;
+    const struct bench_load load = {.verb = STORE_GET,
+                                    .count = REQUESTS,
+                                    .concurrency = 3,
+                                    .bytes = slices.layout.slot_bytes,
+                                    .prefix = "a/",
+                                    .slices = &slices,
+                                    .latency_ns = latency_ns};
+    rig_open_on(&rig, bytes, BYTES);
+    bench_client_run(rig.client, &load, &cost);
+    CU_ASSERT_EQUAL(cost.bad, REQUESTS / 2);
+    CU_ASSERT_STRING_EQUAL(cost.why, tgb_error_text(TGB_BAD_CHECKSUM));
+    CU_ASSERT_TRUE(latency_ns[REQUESTS - 1] > 0 && cost.check_s > 0);
+    bench_peer_run(rig.peer, &load, &cost);
+    CU_ASSERT_EQUAL(cost.bad, 0);
+    rig_close(&rig);
+}
+
 /* Beside rclone, in a bucket that is missing: one line says so, before anything is written. */
 static void a_missing_bucket_is_said_once(void)
 {
@@ -123,6 +159,7 @@ static void the_median_is_in_the_middle(void)
 
 const struct harness_test bench_s3_tests[] = {HARNESS_TEST(both_sides_carry_a_load),
                                               HARNESS_TEST(what_fails_is_counted),
+                                              HARNESS_TEST(slices_are_read_by_range_and_examined),
                                               HARNESS_TEST(a_missing_bucket_is_said_once),
                                               HARNESS_TEST(the_median_is_in_the_middle),
                                               {0}};
