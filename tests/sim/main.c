@@ -11,6 +11,7 @@ extern const struct harness_test checkers_tests[];
 extern const struct harness_test rank_holds_tests[];
 extern const struct harness_test reader_checker_tests[];
 extern const struct harness_test reclaim_checker_tests[];
+extern const struct harness_test cluster_tests[];
 extern const struct harness_test simulation_tests[];
 extern const struct harness_test fault_store_tests[];
 extern const struct harness_test meter_store_tests[];
@@ -31,6 +32,7 @@ static const struct harness_suite suites[] = {
     {"reader_checker", reader_checker_tests},
     {"rank_holds", rank_holds_tests},
     {"simulation", simulation_tests},
+    {"cluster", cluster_tests},
     {"contention", contention_tests},
     {"fault_store", fault_store_tests},
     {"meter_store", meter_store_tests},
