@@ -37,6 +37,7 @@ extern const struct harness_test given_files_tests[];
 extern const struct harness_test produce_tests[];
 extern const struct harness_test checkpoint_file_tests[];
 extern const struct harness_test order_digest_tests[];
+extern const struct harness_test consume_memory_tests[];
 extern const struct harness_test consume_tests[];
 extern const struct harness_test gc_tests[];
 extern const struct harness_test removal_tests[];
@@ -83,6 +84,7 @@ static const struct harness_suite suites[] = {
     {"checkpoint_file", checkpoint_file_tests},
     {"order_digest", order_digest_tests},
     {"consume", consume_tests},
+    {"consume_memory", consume_memory_tests},
     {"gc", gc_tests},
     {"removal", removal_tests},
     {"inspect", inspect_tests},
