@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "experiments/config/incident_list.h"
 #include "experiments/config/options.h"
 
 void config_default(struct config *config)
@@ -157,11 +158,24 @@ static bool check_ranks(const struct config *config, struct diagnostic *diagnost
     return false;
 }
 
+static bool check_incidents(const struct config *config, struct diagnostic *diagnostic)
+{
+    struct incident_list list;
+    struct diagnostic reason;
+    char origin[ORIGIN_TEXT_MAX];
+    if (incident_list_parse(config->run.incidents, &list, &reason))
+        return true;
+    const struct option *option = option_find("run.incidents");
+    origin_print_place(&config->origins[option_index(option)], origin);
+    diagnostic_set(diagnostic, "%s: run.incidents: %s", origin, reason.text);
+    return false;
+}
+
 bool config_check(const struct config *config, struct diagnostic *diagnostic)
 {
     return check_orders(config, diagnostic) && check_bins(config, diagnostic) &&
            check_faults(config, diagnostic) && check_mesh(config, diagnostic) &&
-           check_ranks(config, diagnostic);
+           check_ranks(config, diagnostic) && check_incidents(config, diagnostic);
 }
 
 const struct policy_kind *config_policy_kind(const struct config *config)

@@ -84,6 +84,7 @@ struct run_config {
     int64_t duration_ns; /* run.duration */
     int64_t warmup_ns;   /* run.warmup: left out of metrics, never of series; below the duration */
     int64_t bin_ns;      /* run.bin: width of one point of a series */
+    char incidents[CONFIG_PATH_MAX]; /* run.incidents (incident_list.h); empty: none */
 };
 
 struct commit_config {

@@ -1,9 +1,14 @@
-/* options_ranks.c - the rows of ranks.* and reclaim.*. */
+/* options_ranks.c - the rows of ranks.* and reclaim.*, and what happens to them. */
 #include "core/consumer.h"
 #include "core/reclaim.h"
 #include "experiments/config/options_rows.h"
 
 static const struct option rows[] = {
+    {"run.incidents", UNIT_TEXT, 0, "", 0, CONFIG_PATH_MAX, NULL,
+     "what is made to happen in a simulated run, as producer:0-1@60s+20s,rank:2@2min+5s,"
+     "rollback:0-7@3min+5s,outage@4min+15s",
+     FIELD(run.incidents)},
+
     {"ranks.count", UNIT_COUNT, 0, "0", 0, CONFIG_RANKS_MAX, NULL,
      "ranks of a simulated training job, one for each slice of tgb.mesh; without a mesh each reads "
      "whole TGBs",

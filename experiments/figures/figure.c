@@ -14,8 +14,10 @@
     X(figure_frontier)                                                                             \
     X(figure_sensitivity)                                                                          \
     X(figure_sim_vs_live)                                                                          \
+    X(figure_p1_reclaimed)                                                                         \
     X(figure_p6)                                                                                   \
-    X(figure_p7)
+    X(figure_p7)                                                                                   \
+    X(figure_p8)
 
 #define X(name) extern const struct figure name;
 FIGURES(X)

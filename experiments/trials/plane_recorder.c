@@ -11,7 +11,14 @@ struct plane_point {
     struct simulation_sample sample;
     uint64_t given; /* up to then, to all ranks together */
     uint64_t made;  /* TGBs that were ever stored */
-    uint64_t ranks[PLANE_RANKS_SHOWN_MAX];
+    uint64_t ranks[PLANE_SHOWN_MAX];
+    uint64_t producers[PLANE_SHOWN_MAX];
+};
+
+/* Where a rank is: the step that it was given last, and the highest one ever. */
+struct rank_place {
+    uint64_t last;
+    uint64_t highest;
 };
 
 struct plane_recorder {
@@ -36,7 +43,10 @@ struct plane_recorder {
     struct reclaim_report reclaimed; /* sums of what was deleted */
 
     uint64_t given_ever;
-    uint64_t places[PLANE_RANKS_SHOWN_MAX];
+    uint64_t replayed;
+    uint64_t skipped;
+    struct rank_place *places; /* ranks.count */
+    uint64_t producers[PLANE_SHOWN_MAX];
     size_t point_count;
     size_t point_capacity;
     struct plane_point *points;
@@ -48,6 +58,8 @@ struct plane_recorder *plane_recorder_open(const struct config *config)
     assert(recorder != NULL);
     recorder->config = config;
     recorder->warmup_ns = config->run.warmup_ns;
+    recorder->places = calloc(config->ranks.count + 1, sizeof(*recorder->places));
+    assert(recorder->places != NULL);
     return recorder;
 }
 
@@ -56,6 +68,7 @@ void plane_recorder_close(struct plane_recorder *recorder)
     if (recorder == NULL)
         return;
     histogram_deinit(&recorder->slices);
+    free(recorder->places);
     free(recorder->points);
     free(recorder);
 }
@@ -66,9 +79,14 @@ static void on_given(void *context, uint32_t rank, const struct consumer_deliver
 {
     struct plane_recorder *recorder = context;
     const struct config *config = recorder->config;
+    struct rank_place *place = &recorder->places[rank];
     recorder->given_ever++;
-    if (rank < PLANE_RANKS_SHOWN_MAX)
-        recorder->places[rank] = delivery->step;
+    recorder->replayed += delivery->step <= place->highest;
+    if (delivery->step > place->last + 1)
+        recorder->skipped += delivery->step - place->last - 1;
+    place->last = delivery->step;
+    if (delivery->step > place->highest)
+        place->highest = delivery->step;
     if (delivery->ready_ns < recorder->warmup_ns)
         return;
     recorder->given++;
@@ -178,7 +196,15 @@ void plane_recorder_sample(struct plane_recorder *recorder, const struct simulat
     point->sample = *sample;
     point->given = recorder->given_ever;
     point->made = sample->tgbs.objects + recorder->reclaimed.tgbs;
-    memcpy(point->ranks, recorder->places, sizeof(point->ranks));
+    for (uint64_t rank = 0; rank < recorder->config->ranks.count && rank < PLANE_SHOWN_MAX; rank++)
+        point->ranks[rank] = recorder->places[rank].last;
+    memcpy(point->producers, recorder->producers, sizeof(point->producers));
+}
+
+void plane_recorder_visible(struct plane_recorder *recorder, uint32_t producer)
+{
+    if (producer < PLANE_SHOWN_MAX)
+        recorder->producers[producer]++;
 }
 
 /* ---- results ---- */
@@ -195,6 +221,8 @@ static void add_ranks(const struct plane_recorder *recorder, struct run_results 
                   "names are in the order of enum consumer_request");
     uint64_t requests = 0;
     run_results_add_metric(results, "ranks_given", "1", (double)recorder->given);
+    run_results_add_metric(results, "replayed_steps", "1", (double)recorder->replayed);
+    run_results_add_metric(results, "skipped_steps", "1", (double)recorder->skipped);
     run_results_add_metric(results, "ranks_needed_bytes", "B", recorder->needed_bytes);
     run_results_add_metric(results, "checkpoints", "1", (double)recorder->checkpoints);
     for (size_t kind = 0; kind < CONSUMER_REQUEST_COUNT; kind++) {
@@ -302,15 +330,20 @@ static void add_point(const struct plane_recorder *recorder, size_t index,
     ADD("committed_steps", "1", sample->committed);
     ADD("live_steps", "1", sample->live);
     ADD("floor_step", "1", sample->floor.step);
+    char name[RESULT_NAME_MAX];
+    uint64_t producers = recorder->config->workload.producers;
+    for (uint64_t i = 0; i < producers && producers <= PLANE_SHOWN_MAX; i++) {
+        snprintf(name, sizeof(name), "producer_%llu_batches", (unsigned long long)i);
+        ADD(name, "1", taken->producers[i]);
+    }
     uint64_t ranks = recorder->config->ranks.count;
     if (ranks == 0)
         return;
     ADD("given_steps", "1", sample->slowest - 1);
     ADD("given", "1", taken->given - (index > 0 ? taken[-1].given : 0));
-    for (uint64_t rank = 0; rank < ranks && ranks <= PLANE_RANKS_SHOWN_MAX; rank++) {
-        char name[RESULT_NAME_MAX];
-        snprintf(name, sizeof(name), "rank_%llu_steps", (unsigned long long)rank);
-        ADD(name, "1", taken->ranks[rank]);
+    for (uint64_t i = 0; i < ranks && ranks <= PLANE_SHOWN_MAX; i++) {
+        snprintf(name, sizeof(name), "rank_%llu_steps", (unsigned long long)i);
+        ADD(name, "1", taken->ranks[i]);
     }
 #undef ADD
 }

@@ -12,7 +12,7 @@
 #include "experiments/results/run_results.h"
 #include "sim/simulation.h"
 
-#define PLANE_RANKS_SHOWN_MAX 16 /* that have series of their own */
+#define PLANE_SHOWN_MAX 16 /* ranks, and producers, that have series of their own */
 
 struct plane_recorder;
 
@@ -25,12 +25,16 @@ struct rank_observer plane_recorder_ranks(struct plane_recorder *recorder);
 struct reclaim_actors_observer plane_recorder_reclaimers(struct plane_recorder *recorder);
 /* Samples come once each run.bin, and at the end. */
 void plane_recorder_sample(struct plane_recorder *recorder, const struct simulation_sample *sample);
+/* A producer reports a batch as visible. */
+void plane_recorder_visible(struct plane_recorder *recorder, uint32_t producer);
 /* A rank as it is when the run is over. */
 void plane_recorder_rank_end(struct plane_recorder *recorder, const struct consumer *consumer);
 
 /* Derives all metrics and series; adds to what `results` holds.
  *
  * Metrics of ranks, all together, over [warm-up, end), where the run has any: ranks_given (steps),
+ * replayed_steps (of those, that the rank had been given before), skipped_steps (that it was not
+ * given in between),
  * ranks_needed_bytes, ranks_slice_bytes, ranks_chain_bytes and ranks_control_bytes (of the answers
  * to requests for slices, for listings and manifests, for the ranks' own numbers and values),
  * ranks_slice_requests, ranks_chain_requests, ranks_control_requests, requests_per_step (of all
@@ -51,7 +55,8 @@ void plane_recorder_rank_end(struct plane_recorder *recorder, const struct consu
  * Series, at the time of each sample: stored_bytes (all TGBs, versions and floors), tgb_bytes,
  * committed_steps, live_steps (in the newest version), floor_step, and with ranks given_steps (to
  * the slowest), given (since the sample before, to all ranks together), and of at most
- * PLANE_RANKS_SHOWN_MAX ranks rank_<r>_steps, where each is. */
+ * PLANE_SHOWN_MAX ranks rank_<r>_steps, where each is; of at most so many producers
+ * producer_<p>_batches, that it reported as visible. */
 void plane_recorder_results(const struct plane_recorder *recorder, struct run_results *results);
 
 #endif

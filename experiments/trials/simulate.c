@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "build_info.h"
+#include "experiments/config/incident_list.h"
 #include "experiments/trials/arm_record.h"
 #include "experiments/trials/latency_config.h"
 #include "experiments/trials/plane_recorder.h"
@@ -21,7 +22,8 @@ static void station_of(const struct station_config *config, struct station_optio
         };
 }
 
-#define FETCH_RETRIES 8
+#define FETCH_RETRIES                                                                              \
+    64 /* as control requests and uploads have: an outage of minutes is waited for */
 
 static void ranks_of(const struct config *config, struct rank_actors_options *ranks)
 {
@@ -97,8 +99,37 @@ void simulate_options_of(const struct config *config, uint64_t seed,
 
 struct watchers {
     struct recorder *recorder;
-    struct plane_recorder *plane; /* NULL: neither ranks nor reclaimers */
+    struct producer_observer recorded; /* the recorder's */
+    struct plane_recorder *plane;      /* NULL: neither ranks nor reclaimers */
 };
+
+static void on_attempt(void *context, uint32_t producer, const struct attempt *attempt,
+                       const struct attempt_detail *detail)
+{
+    const struct watchers *watchers = context;
+    watchers->recorded.attempt(watchers->recorder, producer, attempt, detail);
+}
+
+static void on_visible(void *context, uint32_t producer, const struct batch *batch,
+                       int64_t visible_ns)
+{
+    const struct watchers *watchers = context;
+    watchers->recorded.visible(watchers->recorder, producer, batch, visible_ns);
+    plane_recorder_visible(watchers->plane, producer);
+}
+
+static void on_request(void *context, uint32_t producer, enum store_verb verb,
+                       enum store_outcome outcome, uint64_t bytes)
+{
+    const struct watchers *watchers = context;
+    watchers->recorded.request(watchers->recorder, producer, verb, outcome, bytes);
+}
+
+static void on_ended(void *context, uint32_t producer, enum producer_end end, const char *text)
+{
+    const struct watchers *watchers = context;
+    watchers->recorded.ended(watchers->recorder, producer, end, text);
+}
 
 static void take_loop(void *context, struct loop *loop)
 {
@@ -135,10 +166,15 @@ static int watch(struct watchers *watchers, struct simulation_options *options,
 {
     struct recorder *recorder = watchers->recorder;
     struct simulation_result result;
-    struct producer_observer observer = recorder_observer(recorder);
+    struct producer_observer both = {.context = watchers,
+                                     .attempt = on_attempt,
+                                     .visible = on_visible,
+                                     .request = on_request,
+                                     .ended = on_ended};
     struct rank_observer ranks;
     struct reclaim_actors_observer reclaimers;
-    options->observer = &observer;
+    watchers->recorded = recorder_observer(recorder);
+    options->observer = watchers->plane != NULL ? &both : &watchers->recorded;
     options->at_start = take_loop;
     options->at_end = note_invisible;
     options->context = watchers;
@@ -179,8 +215,16 @@ int simulate_once(const struct config *config, uint64_t seed, struct run_results
                   char *error)
 {
     struct simulation_options options;
+    struct incident_list incidents;
+    struct diagnostic diagnostic;
     simulate_options_of(config, seed, &options);
     options.sample_ns = config->run.bin_ns;
+    if (!incident_list_parse(config->run.incidents, &incidents, &diagnostic)) {
+        snprintf(error, RUNNER_ERROR_MAX, "run.incidents: %s", diagnostic.text);
+        return 1;
+    }
+    options.incidents = incidents.items;
+    options.incident_count = incidents.count;
     const char *wrong = simulation_options_check(&options);
     if (wrong != NULL) {
         snprintf(error, RUNNER_ERROR_MAX, "the simulator cannot run this config: %s", wrong);

@@ -1,6 +1,7 @@
 /* Defaults, the checks of two keys together, and origins as text. */
 #include "experiments/config/config.h"
 
+#include "experiments/config/incident_list.h"
 #include "experiments/config/options.h"
 #include "experiments/config/profile.h"
 #include "tests/experiments/expect.h"
@@ -103,6 +104,52 @@ static void ranks_are_as_many_as_slices(void)
                 "without a mesh every rank reads whole TGBs");
 }
 
+static void incidents_are_read(void)
+{
+    static const struct {
+        const char *text;
+        const char *said;
+    } rows[] = {
+        {"crash:1@5s+5s", "'crash:1@5s+5s': its kind is not producer, rank, rollback or outage; an "
+                          "incident is written such as producer:0-1@60s+20s or outage@4min+15s"},
+        {"outage:1@5s+5s", "not a kind, its processes, when, and for how long"},
+        {"rank@5s+5s", "not a kind, its processes, when, and for how long"},
+        {"rank:1@5s", "not a kind, its processes, when, and for how long"},
+        {"rank:1+5s", "not a kind, its processes, when, and for how long"},
+        {"rank:3-1@5s+5s", "there are no processes 3 to 1"},
+        {"rank:x@5s+5s", "'rank:x@5s+5s': "},
+        {"rank:1@5+5s", "'rank:1@5+5s': "},
+        {"rank:1@5s+0s", "it lasts no time"},
+        {"rank:1@5s+5s,", "'': its kind is not"},
+    };
+    struct incident_list list;
+    struct diagnostic diagnostic;
+    CU_ASSERT_TRUE(incident_list_parse("", &list, &diagnostic));
+    CU_ASSERT_EQUAL(list.count, 0);
+    CU_ASSERT_TRUE_FATAL(
+        incident_list_parse("producer:0-1@60s+20s,outage@4min+250ms", &list, &diagnostic));
+    CU_ASSERT_EQUAL(list.count, 2);
+    CU_ASSERT_EQUAL(list.items[0].kind, INCIDENT_PRODUCER);
+    CU_ASSERT_EQUAL(list.items[0].first, 0);
+    CU_ASSERT_EQUAL(list.items[0].count, 2);
+    CU_ASSERT_EQUAL(list.items[0].at_ns, 60 * NS_PER_S);
+    CU_ASSERT_EQUAL(list.items[0].for_ns, 20 * NS_PER_S);
+    CU_ASSERT_EQUAL(list.items[1].kind, INCIDENT_OUTAGE);
+    CU_ASSERT_EQUAL(list.items[1].count, 1);
+    CU_ASSERT_EQUAL(list.items[1].for_ns, 250 * NS_PER_MS);
+    for (size_t i = 0; i < HARNESS_COUNT(rows); i++) {
+        CU_ASSERT_FALSE(incident_list_parse(rows[i].text, &list, &diagnostic));
+        CU_ASSERT_PTR_NOT_NULL(strstr(diagnostic.text, rows[i].said));
+    }
+    static struct config config;
+    const struct origin origin = {.kind = ORIGIN_SET};
+    config_default(&config);
+    CU_ASSERT_FATAL(
+        option_set(&config, option_find("run.incidents"), "nothing", &origin, &diagnostic));
+    CU_ASSERT(!config_check(&config, &diagnostic));
+    CU_ASSERT_PTR_NOT_NULL(strstr(diagnostic.text, "--set: run.incidents: 'nothing': "));
+}
+
 static void origins_print_as_text(void)
 {
     static const struct {
@@ -130,6 +177,7 @@ const struct harness_test config_tests[] = {
     HARNESS_TEST(keys_that_contradict_are_named),
     HARNESS_TEST(a_mesh_must_fit_the_tgbs),
     HARNESS_TEST(ranks_are_as_many_as_slices),
+    HARNESS_TEST(incidents_are_read),
     HARNESS_TEST(origins_print_as_text),
     {0},
 };

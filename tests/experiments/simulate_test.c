@@ -112,6 +112,33 @@ static void what_is_reclaimed_is_counted(void)
     run_results_deinit(&results);
 }
 
+static void incidents_cost_no_step(void)
+{
+    static struct config config;
+    struct run_results results = {0};
+    char error[RUNNER_ERROR_MAX] = "";
+    small_job(&config);
+    set(&config, "tgb.mesh", "2x2");
+    set(&config, "run.warmup", "0s");
+    set(&config, "run.bin", "10s");
+    set(&config, "run.incidents", "producer:1@2min+30s,rollback:0-3@5min+5s,outage@7min+20s");
+    CU_ASSERT_EQUAL_FATAL(simulate_once(&config, 1, &results, error), 0);
+    CU_ASSERT_EQUAL(metric(&results, "skipped_steps"), 0);
+    /* Three checkpoints, 20 steps apart, to the oldest of which each of four ranks goes back. */
+    CU_ASSERT(metric(&results, "replayed_steps") >= 4 * 40);
+    CU_ASSERT(metric(&results, "replayed_steps") <= 4 * 80);
+    CU_ASSERT(metric(&results, "ranks_given") - metric(&results, "replayed_steps") > 4 * 450);
+    const struct result_series *dies = run_results_series(&results, "producer_1_batches");
+    CU_ASSERT_FATAL(dies != NULL && dies->point_count == 60);
+    CU_ASSERT_EQUAL(dies->points[12].value, dies->points[14].value); /* 130 to 150 s */
+    CU_ASSERT(dies->points[59].value > dies->points[14].value + 100);
+    set(&config, "run.incidents", "rank:4@1min+1s");
+    CU_ASSERT_EQUAL(simulate_once(&config, 1, &results, error), 1);
+    CU_ASSERT_STRING_EQUAL(error, "the simulator cannot run this config: an incident is about a "
+                                  "process that the run does not have");
+    run_results_deinit(&results);
+}
+
 static void ranks_without_a_mesh_read_whole_tgbs(void)
 {
     static struct config config;
@@ -129,6 +156,7 @@ static void ranks_without_a_mesh_read_whole_tgbs(void)
 const struct harness_test simulate_tests[] = {
     HARNESS_TEST(ranks_read_their_slices),
     HARNESS_TEST(what_is_reclaimed_is_counted),
+    HARNESS_TEST(incidents_cost_no_step),
     HARNESS_TEST(ranks_without_a_mesh_read_whole_tgbs),
     HARNESS_TEST(requests_count_when_they_are_answered),
     {0},
