@@ -17,6 +17,7 @@
 
 #define PREFETCH_BYTES (UINT64_C(256) << 20)
 #define CHECKPOINT_EVERY 100
+#define WITNESS_FLAGS (CLI_ORDER | CLI_STEPS | CLI_RANK | CLI_RETIRE | CLI_S3 | CLI_SET)
 #define WITNESS_POLL_NS (50 * NS_PER_MS)
 #define STATUS_KILLED 130
 
@@ -48,6 +49,22 @@ static bool take_ranks(struct consume_call *call)
     }
     call->ranks = ranks.count;
     call->first = ranks.rank;
+    call->count = 1;
+    return true;
+}
+
+/* Which consumer holds for it, where one does. */
+static bool take_witness(struct consume_call *call)
+{
+    const char *text = call->cli->rank;
+    struct diagnostic diagnostic;
+    uint64_t consumer = 0;
+    if (text != NULL &&
+        (!unit_parse_count(text, &consumer, &diagnostic) || consumer > UINT32_MAX)) {
+        cli_error(CLI_USAGE, "--rank %s: expected a number from 0 to %u", text, UINT32_MAX);
+        return false;
+    }
+    call->first = (uint32_t)consumer;
     call->count = 1;
     return true;
 }
@@ -88,12 +105,13 @@ static bool take_job(struct consume_call *call)
                              "--checkpoints FOLDER, too");
         return false;
     }
-    if (cli->order != NULL && (cli->given & ~(CLI_ORDER | CLI_STEPS | CLI_S3 | CLI_SET)) != 0) {
-        cli_error(CLI_USAGE, "--order only follows the chain: of the other flags it takes --steps "
-                             "and those that say how the store is reached");
+    if (cli->order != NULL && (cli->given & ~WITNESS_FLAGS) != 0) {
+        cli_error(CLI_USAGE, "--order only follows the chain: of the other flags it takes --steps, "
+                             "--rank, --retire and those that say how the store is reached");
         return false;
     }
-    return cli_config_fill(cli, NULL, 0, &call->config) && take_ranks(call) && take_units(call);
+    return cli_config_fill(cli, NULL, 0, &call->config) &&
+           (cli->order != NULL ? take_witness(call) : take_ranks(call)) && take_units(call);
 }
 
 static bool make_folders(const struct consume_job *job)
@@ -215,9 +233,14 @@ static int witness(struct consume_call *call)
 {
     struct live_session session;
     struct order_witness_report report;
+    bool holds = call->cli->rank != NULL;
     struct order_witness_options options = {
-        .path = call->cli->order, .steps = call->cli->steps, .poll_ns = WITNESS_POLL_NS};
-    int status = open_session(call, DIRECTORY_READ, &session);
+        .path = call->cli->order,
+        .steps = call->cli->steps,
+        .poll_ns = WITNESS_POLL_NS,
+        .consumer = holds ? &call->first : NULL,
+    };
+    int status = open_session(call, holds ? DIRECTORY_WRITE : DIRECTORY_READ, &session);
     if (status != CLI_DONE)
         return status;
     enum order_witness_end end = order_witness_run(&session, &options, &report);
@@ -226,7 +249,9 @@ static int witness(struct consume_call *call)
         return cli_error(CLI_FAILED, "%s", report.text);
     fprintf(stderr, "%" PRIu64 " steps written; the last is step %" PRIu64 "\n", report.steps,
             report.last.step);
-    return end == ORDER_WITNESS_ASKED && options.steps > 0 ? CLI_FAILED : CLI_DONE;
+    if (holds && call->cli->retire)
+        status = retire_ranks(call);
+    return end == ORDER_WITNESS_ASKED && options.steps > 0 ? CLI_FAILED : status;
 }
 
 int consume_main(int argc, char **argv)
@@ -254,7 +279,9 @@ int consume_main(int argc, char **argv)
             "  memory       the most that the process had resident\n"
             "  restarts     times that its process died and was started again\n\n"
             "--order FILE fetches nothing: it writes the committed order, a line for every step,\n"
-            "from which `lakestream digest` recomputes what every rank must have been given.",
+            "from which `lakestream digest` recomputes what every rank must have been given. With\n"
+            "--rank N, a number that no rank has, it holds what is not written yet: nothing is\n"
+            "reclaimed before it was seen.",
         .flags = CLI_S3 | CLI_SET | CLI_JSON | CLI_RANK | CLI_RANKS | CLI_CHECKPOINTS |
                  CLI_CHECKPOINT_EVERY | CLI_STEPS | CLI_PREFETCH | CLI_ROLLBACK | CLI_STEP_TIME |
                  CLI_LOG | CLI_FROM | CLI_ORDER | CLI_RETIRE,

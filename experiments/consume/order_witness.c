@@ -6,9 +6,12 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/chain_reader.h"
+#include "experiments/consume/order_hold.h"
 
+#define RAISE_NS NS_PER_S /* between two watermarks */
 #define RETRY_NS (50 * NS_PER_MS)
 #define RETRY_MAX_NS (2 * NS_PER_S)
 
@@ -17,6 +20,8 @@ struct witness {
     const struct order_witness_options *options;
     struct order_witness_report *report;
     struct chain_reader reader;
+    struct order_hold hold;
+    int64_t raised_ns;
     FILE *stream;
     uint64_t next_step; /* 0: whatever is the first */
     bool asked;
@@ -106,6 +111,22 @@ static bool write_news(struct witness *witness)
     return false;
 }
 
+/* What is written is held no longer, once it is on the disk. */
+static bool raise_hold(struct witness *witness)
+{
+    struct order_witness_report *report = witness->report;
+    int64_t now_ns = loop_now(live_session_loop(witness->session));
+    if (witness->options->consumer == NULL || now_ns - witness->raised_ns < RAISE_NS ||
+        report->last.step == 0)
+        return true;
+    witness->raised_ns = now_ns;
+    if (fdatasync(fileno(witness->stream)) == 0)
+        return order_hold_raise(&witness->hold, report->last.step + 1, report->text);
+    snprintf(report->text, sizeof(report->text), "%.400s: %s", witness->options->path,
+             strerror(errno));
+    return false;
+}
+
 static enum order_witness_end follow(struct witness *witness)
 {
     struct loop *loop = live_session_loop(witness->session);
@@ -113,7 +134,7 @@ static enum order_witness_end follow(struct witness *witness)
     while (options->steps == 0 || witness->report->steps < options->steps) {
         switch (read_chain(witness)) {
         case CHAIN_CHANGED:
-            if (!write_news(witness))
+            if (!write_news(witness) || !raise_hold(witness))
                 return ORDER_WITNESS_FAILED;
             break;
         case CHAIN_FAILED:
@@ -150,7 +171,14 @@ enum order_witness_end order_witness_run(struct live_session *session,
     live_loop_on_signal(session->loop, SIGTERM, on_signal, &witness);
     int64_t now_ns = loop_now(live_session_loop(session));
     chain_reader_init(&witness.reader, &chain, random_stream_make((uint64_t)now_ns, 0));
-    enum order_witness_end end = follow(&witness);
+    enum order_witness_end end = ORDER_WITNESS_FAILED;
+    if (options->consumer == NULL)
+        end = follow(&witness);
+    else if (order_hold_begin(&witness.hold, session, *options->consumer, &witness.next_step,
+                              report->text))
+        end = follow(&witness);
+    if (options->consumer != NULL)
+        order_hold_deinit(&witness.hold);
     chain_reader_deinit(&witness.reader);
     fclose(witness.stream);
     return end;

@@ -10,6 +10,7 @@ struct order_witness_options {
     const char *path;
     uint64_t steps; /* to be written by this call; 0: until stopped */
     int64_t poll_ns;
+    const uint32_t *consumer; /* that holds what is not written yet; NULL: nobody does */
 };
 
 struct order_witness_report {
@@ -26,7 +27,7 @@ enum order_witness_end {
 
 /* Goes on behind the file's last line. Blocks; SIGINT and SIGTERM end it. Every version that is
  * written is validated, and flushed before the next is read. Steps that were given up before they
- * were seen are an error. */
+ * were seen are an error; where a consumer holds them there are none. */
 enum order_witness_end order_witness_run(struct live_session *session,
                                          const struct order_witness_options *options,
                                          struct order_witness_report *report);

@@ -184,6 +184,43 @@ static void a_signal_keeps_a_last_checkpoint(void)
     plane_close(&plane);
 }
 
+static void a_witness_holds_what_it_has_not_written(void)
+{
+    struct plane plane;
+    char path[LIVE_PATH_MAX];
+    plane_open(&plane, "2x1", 20);
+    live_path(path, plane.scratch, "order");
+    /* Away after five steps: what comes behind them is held. */
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume", WORDS("--order", path, "--steps", "5", "--rank", "9")), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
+                              WORDS("--ranks", "2", "--steps", "17", "--checkpoints",
+                                    plane.checkpoints, "--checkpoint-every", "4")),
+                    0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s", "--json")), 0);
+    json_t *report = plane_json(&plane.process);
+    CU_ASSERT_EQUAL(live_number(report, "holder", NULL), 9);
+    CU_ASSERT_EQUAL(live_number(report, "watermark", NULL), 6);
+    CU_ASSERT_EQUAL(live_number(report, "tgbs", NULL), 5);
+    json_decref(report);
+    /* It goes on where its file ends, and lets go in the end. */
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
+                              WORDS("--order", path, "--steps", "15", "--rank", "9", "--retire")),
+                    0);
+    CU_ASSERT_EQUAL(live_count_in(path, "\n"), 20);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s", "--json")), 0);
+    report = plane_json(&plane.process);
+    CU_ASSERT_EQUAL(live_number(report, "floor_step", NULL), 13);
+    json_decref(report);
+    /* One that is too late is told: the next version lists the steps no longer. */
+    plane_produce(&plane, "2x1", 1);
+    unlink(path);
+    plane_write(&plane, "../order", "1 0 1 1 16384\n");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--order", path, "--steps", "9")), 1);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "the steps 2 to 12 were given up"));
+    plane_close(&plane);
+}
+
 /* ---- bad input ---- */
 
 static void wrong_number_of_ranks_is_one_error(void)
@@ -316,6 +353,7 @@ const struct harness_test consume_tests[] = {
     HARNESS_TEST(a_killed_rank_is_started_again),
     HARNESS_TEST(without_checkpoints_a_death_is_the_end),
     HARNESS_TEST(a_signal_keeps_a_last_checkpoint),
+    HARNESS_TEST(a_witness_holds_what_it_has_not_written),
     HARNESS_TEST(wrong_number_of_ranks_is_one_error),
     HARNESS_TEST(of_two_processes_with_one_name_the_older_ends),
     HARNESS_TEST(damaged_slices_are_named),

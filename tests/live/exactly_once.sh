@@ -77,7 +77,8 @@ start_producers() {
 }
 start_producers 0 --store "$store"
 until_true 30 'the producers did not start' run_known
-"$program" consume "$url" --order "$place/order" "${flags[@]}" 2>"$place/witness.log" &
+# It is a consumer, too: nothing is reclaimed before it has written it down.
+"$program" consume "$url" --order "$place/order" --rank $ranks --retire "${flags[@]}" 2>"$place/witness.log" &
 witness=$!
 "$program" consume "$url" --ranks $ranks --checkpoints "$place/checkpoints" --checkpoint-every $every \
 	--log "$place/ranks" --json "${flags[@]}" >"$place/consume.json" 2>"$place/consume.log" &
