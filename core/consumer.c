@@ -136,6 +136,17 @@ static void on_superseded(struct consumer *consumer, enum consumer_end end)
     consumer_stop(consumer, end, text);
 }
 
+static void on_save_refused(struct consumer *consumer)
+{
+    char text[CONSUMER_END_TEXT_MAX];
+    snprintf(text, sizeof(text),
+             "consumer %" PRIu32 ": %s (its number is %" PRIu64
+             "; a higher one has saved its checkpoints in the same place)",
+             consumer->membership.options.consumer, consumer_end_text(CONSUMER_SUPERSEDED),
+             consumer->membership.number);
+    consumer_stop(consumer, CONSUMER_SUPERSEDED, text);
+}
+
 static void perform_control(struct consumer *consumer, int64_t now_ns,
                             struct membership_effect effect, struct consumer_effects *effects)
 {
@@ -299,8 +310,7 @@ void consumer_step(struct consumer *consumer, int64_t now_ns, struct consumer_ev
         on_saved(consumer, now_ns, effects);
         break;
     case CONSUMER_SAVE_REFUSED:
-        consumer_stop(consumer, CONSUMER_SUPERSEDED,
-                      "a newer process of this rank has saved its checkpoints in the same place");
+        on_save_refused(consumer);
         break;
     case CONSUMER_TAKE:
         consumer_fetch_take(consumer);
