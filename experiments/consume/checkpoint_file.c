@@ -9,12 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FORMAT 1
 #define DIGEST_DIGITS 16
 #define FILE_BYTES_MAX 65536
+/* A save takes milliseconds: who has the lock for longer hangs, or is stopped. */
+#define LOCK_TRIES 1000
+#define LOCK_PAUSE_NS 10000000
 
 /* ---- names ---- */
 
@@ -77,7 +82,8 @@ static bool parse_checkpoint(const json_t *row, struct checkpoint *checkpoint)
     json_int_t step = json_integer_value(json_object_get(row, "step"));
     json_int_t number = json_integer_value(json_object_get(row, "number"));
     const char *digest = json_string_value(json_object_get(row, "digest"));
-    if (step < 1 || number < 1 || !parse_digest(digest, &checkpoint->digest))
+    if (step < 1 || step == INT64_MAX || number < 1 || number == INT64_MAX ||
+        !parse_digest(digest, &checkpoint->digest))
         return false;
     checkpoint->step = (uint64_t)step;
     checkpoint->number = (uint64_t)number;
@@ -104,9 +110,17 @@ static bool check_whose(const struct checkpoint_file *file, const json_t *root, 
 {
     const char *run = json_string_value(json_object_get(root, "run"));
     json_int_t slices = json_integer_value(json_object_get(root, "slices"));
-    if (run != NULL && strcmp(run, file->run) == 0 && slices == (json_int_t)file->slices)
+    const json_t *rank = json_object_get(root, "rank");
+    bool same_run = run != NULL && strcmp(run, file->run) == 0;
+    bool same_rank = json_is_integer(rank) && json_integer_value(rank) == (json_int_t)file->rank;
+    if (same_run && same_rank && slices == (json_int_t)file->slices)
         return true;
-    if (run != NULL && strcmp(run, file->run) == 0)
+    if (same_run && !same_rank)
+        snprintf(error, CHECKPOINT_FILE_TEXT_MAX,
+                 "%.400s holds checkpoints of another rank than %u: was it renamed? Give it its "
+                 "name back, or move it away to start without checkpoints",
+                 path, file->rank);
+    else if (same_run)
         snprintf(error, CHECKPOINT_FILE_TEXT_MAX,
                  "%.400s is of %lld slices a batch, and this run has %u; give another folder", path,
                  (long long)slices, file->slices);
@@ -199,18 +213,70 @@ static bool sync_folder(const char *folder, char error[CHECKPOINT_FILE_TEXT_MAX]
     return synced;
 }
 
-bool checkpoint_file_save(const struct checkpoint_file *file, const struct checkpoint_set *set,
-                          char error[CHECKPOINT_FILE_TEXT_MAX])
+/* -1: `error` says why. What is returned is closed to unlock. */
+static int lock_file(const struct checkpoint_file *file, char error[CHECKPOINT_FILE_TEXT_MAX])
+{
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+    char path[PATH_MAX];
+    if (!path_of(file, ".lock", path, error))
+        return -1;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        fail(error, "make", path);
+        return -1;
+    }
+    for (int tries = 1; flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
+        bool held = errno == EWOULDBLOCK;
+        if ((!held && errno != EINTR) || tries == LOCK_TRIES) {
+            fail(error, "lock", path);
+            if (held)
+                snprintf(error, CHECKPOINT_FILE_TEXT_MAX,
+                         "%.400s has been locked for 10 s by another process of rank %u, which "
+                         "hangs or is stopped; end it",
+                         path, file->rank);
+            close(fd);
+            return -1;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return fd;
+}
+
+static bool replace(const struct checkpoint_file *file, const struct checkpoint_set *set,
+                    char error[CHECKPOINT_FILE_TEXT_MAX])
 {
     char path[PATH_MAX];
     char temporary[PATH_MAX];
-    assert(set->count <= CHECKPOINTS_MAX);
-    if (!path_of(file, "", path, error) || !path_of(file, ".new", temporary, error))
+    char ending[32];
+    snprintf(ending, sizeof(ending), ".new.%ld", (long)getpid());
+    if (!path_of(file, "", path, error) || !path_of(file, ending, temporary, error))
         return false;
     char *text = text_of(file, set);
     bool saved = write_synced(temporary, text, error);
     free(text);
     if (saved && rename(temporary, path) != 0)
         saved = fail(error, "replace", path);
+    if (!saved)
+        unlink(temporary);
     return saved && sync_folder(file->folder, error);
+}
+
+enum checkpoint_save checkpoint_file_save(const struct checkpoint_file *file,
+                                          const struct checkpoint_set *set,
+                                          char error[CHECKPOINT_FILE_TEXT_MAX])
+{
+    struct checkpoint_set durable;
+    enum checkpoint_save result = CHECKPOINT_SAVE_FAILED;
+    assert(set->count <= CHECKPOINTS_MAX);
+    int lock = lock_file(file, error);
+    if (lock < 0)
+        return result;
+    if (checkpoint_file_load(file, &durable, error)) {
+        if (checkpoint_highest_number(&durable) > checkpoint_highest_number(set))
+            result = CHECKPOINT_SAVE_REFUSED;
+        else if (replace(file, set, error))
+            result = CHECKPOINT_SAVE_DONE;
+    }
+    close(lock);
+    return result;
 }

@@ -1,8 +1,11 @@
 /* checkpoint_file.h - a rank's checkpoints, durable: one small JSON file for each rank in a folder.
  *
  * A save replaces the whole file in one step (a temporary file, fsync, rename, fsync of the
- * folder): a reader finds the old set or the new one. The file names the run and the number of
- * slices, so that a folder of another job is refused. Everything blocks. Ours. */
+ * folder): a reader finds the old set or the new one. Processes of one rank that save in one folder
+ * take turns by a lock (rank-N.json.lock, flock), and one whose set is of a lower number than the
+ * file's is refused: a newer process saved there. A process that is killed while it saves may leave
+ * rank-N.json.new.PID, which nobody reads. The file names the run, the rank and the number of
+ * slices, so that another's is refused. Everything blocks. Ours. */
 #ifndef EXPERIMENTS_CHECKPOINT_FILE_H
 #define EXPERIMENTS_CHECKPOINT_FILE_H
 
@@ -27,9 +30,16 @@ MUST_USE bool checkpoint_file_prepare(const char *folder, char error[CHECKPOINT_
  * which file and what to do. */
 MUST_USE bool checkpoint_file_load(const struct checkpoint_file *file, struct checkpoint_set *set,
                                    char error[CHECKPOINT_FILE_TEXT_MAX]);
-/* True: durable. False: the file holds the old set or the new one. */
-MUST_USE bool checkpoint_file_save(const struct checkpoint_file *file,
-                                   const struct checkpoint_set *set,
-                                   char error[CHECKPOINT_FILE_TEXT_MAX]);
+
+enum checkpoint_save {
+    CHECKPOINT_SAVE_DONE,    /* durable */
+    CHECKPOINT_SAVE_REFUSED, /* the file holds the set of a newer process, and stays */
+    CHECKPOINT_SAVE_FAILED,  /* the file holds the old set or the new one; `error` says why */
+};
+
+/* Waits for the lock for 10 s at most. */
+MUST_USE enum checkpoint_save checkpoint_file_save(const struct checkpoint_file *file,
+                                                   const struct checkpoint_set *set,
+                                                   char error[CHECKPOINT_FILE_TEXT_MAX]);
 
 #endif

@@ -212,11 +212,21 @@ static void on_save(void *context, uint32_t consumer, const struct checkpoint_se
     struct consume_rank *rank = context;
     char error[CHECKPOINT_FILE_TEXT_MAX];
     (void)consumer;
-    if (rank->options->job->checkpoints == NULL ||
-        checkpoint_file_save(&rank->file, checkpoints, error))
+    if (rank->options->job->checkpoints == NULL) {
         consumer_driver_saved(rank->driver);
-    else
+        return;
+    }
+    switch (checkpoint_file_save(&rank->file, checkpoints, error)) {
+    case CHECKPOINT_SAVE_DONE:
+        consumer_driver_saved(rank->driver);
+        break;
+    case CHECKPOINT_SAVE_REFUSED:
+        consumer_driver_save_refused(rank->driver);
+        break;
+    case CHECKPOINT_SAVE_FAILED:
         fail(rank, "rank %u: %s", rank->options->rank, error);
+        break;
+    }
 }
 
 static void on_checkpointed(void *context, uint32_t consumer, uint64_t step)

@@ -3,9 +3,12 @@
 #include "experiments/consume/checkpoint_file.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/experiments/live_fixture.h"
@@ -44,7 +47,7 @@ static void what_was_saved_is_loaded(void)
     CU_ASSERT_TRUE(checkpoint_file_prepare(folder, error));
     CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
     CU_ASSERT_EQUAL(set.count, 0);
-    CU_ASSERT_TRUE(checkpoint_file_save(&file, &three, error));
+    CU_ASSERT_EQUAL(checkpoint_file_save(&file, &three, error), CHECKPOINT_SAVE_DONE);
     CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
     CU_ASSERT_EQUAL(set.count, 3);
     for (uint32_t i = 0; i < 3; i++) {
@@ -60,13 +63,16 @@ static void what_was_saved_is_loaded(void)
 
 static void what_is_not_this_jobs_is_refused(void)
 {
-    static const char head[] = "{\"format\": 1, \"run\": \"abc\", \"slices\": 4, \"checkpoints\": ";
+    static const char head[] =
+        "{\"format\": 1, \"run\": \"abc\", \"rank\": 7, \"slices\": 4, \"checkpoints\": ";
     static const char *const damaged[] = {
         "",
         "{",
         "{}",
         "[{\"step\": 0, \"number\": 1, \"digest\": \"0000000000000000\"}]}",
         "[{\"step\": 1, \"number\": 0, \"digest\": \"0000000000000000\"}]}",
+        "[{\"step\": 1, \"number\": 9223372036854775807, \"digest\": \"0000000000000000\"}]}",
+        "[{\"step\": 9223372036854775807, \"number\": 1, \"digest\": \"0000000000000000\"}]}",
         "[{\"step\": 1, \"number\": 1, \"digest\": \"000000000000000\"}]}",
         "[{\"step\": 1, \"number\": 1, \"digest\": \"000000000000000g\"}]}",
         "[{\"step\": 2, \"number\": 1, \"digest\": \"0000000000000000\"},"
@@ -86,7 +92,11 @@ static void what_is_not_this_jobs_is_refused(void)
         CU_ASSERT_FALSE(checkpoint_file_load(&file, &set, error));
         CU_ASSERT_PTR_NOT_NULL(strstr(error, "is damaged"));
     }
-    CU_ASSERT_TRUE(checkpoint_file_save(&file, &three, error));
+    /* What cannot be judged is not replaced either. */
+    CU_ASSERT_EQUAL(checkpoint_file_save(&file, &three, error), CHECKPOINT_SAVE_FAILED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "is damaged"));
+    unlink(path);
+    CU_ASSERT_EQUAL(checkpoint_file_save(&file, &three, error), CHECKPOINT_SAVE_DONE);
     file.run = "another";
     CU_ASSERT_FALSE(checkpoint_file_load(&file, &set, error));
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "checkpoints of another run"));
@@ -94,6 +104,13 @@ static void what_is_not_this_jobs_is_refused(void)
     file.slices = 2;
     CU_ASSERT_FALSE(checkpoint_file_load(&file, &set, error));
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "is of 4 slices a batch, and this run has 2"));
+    char renamed[LIVE_PATH_MAX];
+    live_path(renamed, scratch, "rank-8.json");
+    CU_ASSERT_EQUAL(rename(path, renamed), 0);
+    file = file_in(scratch);
+    file.rank = 8;
+    CU_ASSERT_FALSE(checkpoint_file_load(&file, &set, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "checkpoints of another rank than 8"));
     live_scratch_remove(scratch);
 }
 
@@ -105,15 +122,130 @@ static void half_a_save_is_none(void)
     char error[CHECKPOINT_FILE_TEXT_MAX];
     struct checkpoint_set set;
     live_scratch_make(scratch);
-    live_path(path, scratch, "rank-7.json.new");
+    live_path(path, scratch, "rank-7.json.new.%ld", (long)getpid());
     struct checkpoint_file file = file_in(scratch);
     write_text(path, "{\"format\": 1, \"ru");
     CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
     CU_ASSERT_EQUAL(set.count, 0);
-    CU_ASSERT_TRUE(checkpoint_file_save(&file, &three, error));
+    CU_ASSERT_EQUAL(checkpoint_file_save(&file, &three, error), CHECKPOINT_SAVE_DONE);
     CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
     CU_ASSERT_EQUAL(set.count, 3);
     CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);
+    live_scratch_remove(scratch);
+}
+
+/* ---- two processes of one rank ---- */
+
+static struct checkpoint_set set_of(uint64_t number, uint64_t step)
+{
+    return (struct checkpoint_set){.count = 2,
+                                   .items = {{.step = step, .number = number, .digest = step},
+                                             {.step = step + 1, .number = number, .digest = step}}};
+}
+
+static void an_older_processs_late_save_is_refused(void)
+{
+    char scratch[LIVE_SCRATCH_MAX];
+    char error[CHECKPOINT_FILE_TEXT_MAX];
+    struct checkpoint_set set;
+    live_scratch_make(scratch);
+    struct checkpoint_file file = file_in(scratch);
+    struct checkpoint_set older = set_of(3, 50);
+    struct checkpoint_set newer = set_of(4, 40);
+    CU_ASSERT_EQUAL(checkpoint_file_save(&file, &older, error), CHECKPOINT_SAVE_DONE);
+    CU_ASSERT_EQUAL(checkpoint_file_save(&file, &newer, error), CHECKPOINT_SAVE_DONE);
+    CU_ASSERT_EQUAL(checkpoint_file_save(&file, &older, error), CHECKPOINT_SAVE_REFUSED);
+    CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
+    CU_ASSERT_EQUAL(set.items[0].step, 40);
+    newer = set_of(4, 60); /* its own place goes on */
+    CU_ASSERT_EQUAL(checkpoint_file_save(&file, &newer, error), CHECKPOINT_SAVE_DONE);
+    CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
+    CU_ASSERT_EQUAL(set.items[0].step, 60);
+    live_scratch_remove(scratch);
+}
+
+#define RACING_SAVES 40
+
+/* Right where every save was answered as the numbers say; the status of a process. */
+static int save_many(const struct checkpoint_file *file, uint64_t number, bool newest)
+{
+    char error[CHECKPOINT_FILE_TEXT_MAX];
+    bool refused = false;
+    for (uint64_t step = 1; step <= RACING_SAVES; step++) {
+        struct checkpoint_set set = set_of(number, step);
+        enum checkpoint_save saved = checkpoint_file_save(file, &set, error);
+        bool right =
+            saved == CHECKPOINT_SAVE_REFUSED ? !newest : saved == CHECKPOINT_SAVE_DONE && !refused;
+        if (!right)
+            return 1;
+        refused = saved == CHECKPOINT_SAVE_REFUSED;
+    }
+    return 0;
+}
+
+/* Whole at every moment, never back from the newer one's set to the older one's. */
+static void two_processes_that_save_at_once_leave_the_newers_set(void)
+{
+    char scratch[LIVE_SCRATCH_MAX];
+    char error[CHECKPOINT_FILE_TEXT_MAX];
+    struct checkpoint_set set;
+    pid_t pids[2];
+    uint64_t highest = 0;
+    live_scratch_make(scratch);
+    struct checkpoint_file file = file_in(scratch);
+    fflush(NULL);
+    for (uint64_t i = 0; i < HARNESS_COUNT(pids); i++) {
+        pids[i] = fork();
+        assert(pids[i] >= 0);
+        if (pids[i] == 0)
+            _exit(save_many(&file, i + 1, i + 1 == HARNESS_COUNT(pids)));
+    }
+    for (int looks = 0; looks < 1000 && highest < 2; looks++) {
+        CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
+        CU_ASSERT(checkpoint_highest_number(&set) >= highest);
+        highest = checkpoint_highest_number(&set);
+        live_pause(1);
+    }
+    for (size_t i = 0; i < HARNESS_COUNT(pids); i++) {
+        int status = -1;
+        CU_ASSERT_EQUAL(waitpid(pids[i], &status, 0), pids[i]);
+        CU_ASSERT_EQUAL(status, 0);
+    }
+    CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
+    CU_ASSERT_EQUAL(checkpoint_highest_number(&set), 2);
+    CU_ASSERT_EQUAL(set.items[0].step, RACING_SAVES);
+    live_scratch_remove(scratch);
+}
+
+/* What one holds for a moment is waited for. */
+static void a_save_waits_for_another_process(void)
+{
+    char scratch[LIVE_SCRATCH_MAX];
+    char path[LIVE_PATH_MAX];
+    char error[CHECKPOINT_FILE_TEXT_MAX];
+    int told[2];
+    char byte = 0;
+    live_scratch_make(scratch);
+    live_path(path, scratch, "rank-7.json.lock");
+    struct checkpoint_file file = file_in(scratch);
+    int failed = pipe(told);
+    assert(failed == 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    assert(pid >= 0);
+    if (pid == 0) {
+        int fd = open(path, O_RDWR | O_CREAT, 0666);
+        bool right = fd >= 0 && flock(fd, LOCK_EX) == 0 && write(told[1], &byte, 1) == 1;
+        live_pause(200);
+        _exit(right && access(strcat(scratch, "/rank-7.json"), F_OK) != 0 ? 0 : 1);
+    }
+    CU_ASSERT_EQUAL(read(told[0], &byte, 1), 1);
+    CU_ASSERT_EQUAL(checkpoint_file_save(&file, &three, error), CHECKPOINT_SAVE_DONE);
+    int status = -1;
+    CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+    CU_ASSERT_EQUAL(status, 0);
+    close(told[0]);
+    close(told[1]);
     live_scratch_remove(scratch);
 }
 
@@ -129,7 +261,7 @@ static void what_cannot_be_written_is_told(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(error, path));
     CU_ASSERT_FALSE(checkpoint_file_prepare("", error));
     struct checkpoint_file file = file_in(path);
-    CU_ASSERT_FALSE(checkpoint_file_save(&file, &three, error));
+    CU_ASSERT_EQUAL(checkpoint_file_save(&file, &three, error), CHECKPOINT_SAVE_FAILED);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "rank-7.json"));
     live_scratch_remove(scratch);
 }
@@ -138,6 +270,9 @@ const struct harness_test checkpoint_file_tests[] = {
     HARNESS_TEST(what_was_saved_is_loaded),
     HARNESS_TEST(what_is_not_this_jobs_is_refused),
     HARNESS_TEST(half_a_save_is_none),
+    HARNESS_TEST(an_older_processs_late_save_is_refused),
+    HARNESS_TEST(two_processes_that_save_at_once_leave_the_newers_set),
+    HARNESS_TEST(a_save_waits_for_another_process),
     HARNESS_TEST(what_cannot_be_written_is_told),
     {0},
 };
