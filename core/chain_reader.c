@@ -9,6 +9,8 @@
 
 #include "core/backoff.h"
 
+#define VALIDATION_KEYS 16 /* the first floor counts; what is no floor may sort before it */
+
 void chain_reader_init(struct chain_reader *reader, const struct chain_reader_options *options,
                        struct random_stream random)
 {
@@ -94,7 +96,7 @@ static struct chain_effect send_validation(struct chain_reader *reader)
 {
     snprintf(reader->op.key, STORE_KEY_MAX, "%s", NAME_FLOOR_PREFIX);
     reader->op.after[0] = '\0';
-    reader->op.list_keys_max = 1;
+    reader->op.list_keys_max = VALIDATION_KEYS;
     return send(reader, CHAIN_VALIDATING, STORE_LIST);
 }
 
@@ -154,19 +156,30 @@ static struct chain_effect on_found(struct chain_reader *reader)
     return send_read(reader, reader->newest);
 }
 
-static struct chain_effect on_page(struct chain_reader *reader)
+/* True: *effect follows, the next page or an error; false: that was the last one. */
+static bool next_page(struct chain_reader *reader, struct chain_effect *effect)
 {
     const struct list_page *page = &reader->op.page;
-    bool floor_seen = read_page(reader);
-    if (floor_seen || !page->truncated || page->count == 0)
-        return on_found(reader);
+    if (!page->truncated || page->count == 0)
+        return false;
     const char *last = list_page_key(page, page->count - 1);
-    if (strcmp(last, reader->op.after) <= 0)
-        return effect_failed(reader, CHAIN_UNFINDABLE,
-                             "a listing of manifest/ goes round in circles: the store "
-                             "repeats keys");
+    if (strcmp(last, reader->op.after) <= 0) {
+        *effect = effect_failed(reader, CHAIN_UNFINDABLE,
+                                "a listing of manifest/ goes round in circles: the store "
+                                "repeats keys");
+        return true;
+    }
     snprintf(reader->op.after, STORE_KEY_MAX, "%s", last);
-    return send(reader, CHAIN_LISTING, STORE_LIST);
+    *effect = send(reader, reader->phase, STORE_LIST);
+    return true;
+}
+
+static struct chain_effect on_page(struct chain_reader *reader)
+{
+    struct chain_effect effect;
+    if (!read_page(reader) && next_page(reader, &effect))
+        return effect;
+    return on_found(reader);
 }
 
 static struct chain_effect on_read(struct chain_reader *reader)
@@ -193,7 +206,9 @@ static struct chain_effect on_read(struct chain_reader *reader)
 static struct chain_effect on_validation(struct chain_reader *reader)
 {
     struct manifest *found = reader->found;
-    read_page(reader);
+    struct chain_effect effect;
+    if (!read_page(reader) && next_page(reader, &effect))
+        return effect;
     if (reader->floor.version > found->version) {
         reader->invalid++;
         return search_again(reader);

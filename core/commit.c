@@ -8,6 +8,8 @@
 #include "core/backoff.h"
 #include "core/commit_rebase.h"
 
+#define VALIDATION_KEYS 16 /* the first floor counts; what is no floor may sort before it */
+
 void commit_init(struct commit *commit, const struct commit_options *options,
                  struct random_stream random, struct batch_queue *queue)
 {
@@ -126,7 +128,7 @@ static struct commit_effect send_validation(struct commit *commit, enum commit_i
     commit->intent = intent;
     prepare(commit, STORE_LIST);
     snprintf(commit->op.key, STORE_KEY_MAX, "%s", NAME_FLOOR_PREFIX);
-    commit->op.list_keys_max = 1;
+    commit->op.list_keys_max = VALIDATION_KEYS;
     return effect_submit(commit, COMMIT_VALIDATING);
 }
 
@@ -368,9 +370,15 @@ static struct commit_effect on_judge(struct commit *commit, int64_t now_ns)
 
 static struct commit_effect on_validation(struct commit *commit, int64_t now_ns)
 {
-    struct floor floor;
-    if (commit->op.page.count > 0 && name_parse_floor(list_page_key(&commit->op.page, 0), &floor))
-        raise_floor(commit, floor);
+    const struct list_page *page = &commit->op.page;
+    if (!read_page(commit, page) && page->truncated && page->count > 0) {
+        const char *last = list_page_key(page, page->count - 1);
+        if (strcmp(last, commit->op.after) <= 0)
+            return effect_end(commit, COMMIT_END_STORE,
+                              "a listing goes round in circles: the store repeats keys");
+        snprintf(commit->op.after, STORE_KEY_MAX, "%s", last);
+        return effect_submit(commit, COMMIT_VALIDATING);
+    }
     if (commit->floor.version > commit->lowest_used) {
         commit->detail.counters.invalid++;
         return restart_search(commit, now_ns);

@@ -183,6 +183,8 @@ struct manifest *commit_build_next(struct commit *commit, int64_t now_ns)
                   .last_commit_ns = now_ns,
                   .last_commit_version = commit->known->version + 1},
     };
+    if (change.first_step > commit->known->next_step)
+        change.first_step = 0; /* nobody who had read the chain wrote that floor */
     return commit->epoch == 0 ? build_fencing(commit, &change) : build_batches(commit, &change);
 }
 

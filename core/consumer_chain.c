@@ -62,7 +62,7 @@ static void end_below_floor(struct consumer *consumer)
 {
     const struct manifest *known = consumer->chain.known;
     uint64_t floor = consumer->chain.floor.step;
-    if (known != NULL && known->first_step > floor)
+    if (floor < known->first_step)
         floor = known->first_step;
     char text[CONSUMER_END_TEXT_MAX];
     snprintf(text, sizeof(text),
@@ -72,11 +72,16 @@ static void end_below_floor(struct consumer *consumer)
     consumer_stop(consumer, CONSUMER_BELOW_FLOOR, text);
 }
 
+/* A floor above what the chain holds says nothing yet: it is from a version that was not read, or
+ * nobody's. */
 static bool below_floor(const struct consumer *consumer)
 {
     const struct manifest *known = consumer->chain.known;
-    uint64_t step = consumer->cursor;
-    return consumer->chain.floor.step > step || (known != NULL && known->first_step > step);
+    uint64_t floor_step = consumer->chain.floor.step;
+    if (known == NULL)
+        return false;
+    return known->first_step > consumer->cursor ||
+           (floor_step > consumer->cursor && floor_step <= known->next_step);
 }
 
 /* The number is still mine and the chain was read anew: what is missing, and why. */
@@ -84,7 +89,8 @@ static void judge_doubt(struct consumer *consumer)
 {
     const struct fetch *missing = consumer_fetch_missing(consumer);
     consumer->doubt = CONSUMER_DOUBT_NONE;
-    if (below_floor(consumer)) {
+    if (below_floor(consumer) ||
+        (missing != NULL && consumer->chain.floor.step > consumer->cursor)) {
         end_below_floor(consumer);
         return;
     }

@@ -56,7 +56,7 @@ struct membership_effect membership_list_own(struct membership *membership,
         own_key(membership, WATERMARK_NUMBER_RETIRED, number - 1, 0, membership->op.after);
     membership->op.list_keys_max = STORE_LIST_KEYS_MAX;
     /* Before a number is taken all numbers are before mine. */
-    uint64_t mine = membership->number != 0 ? membership->number : MEMBERSHIP_COUNT_MAX + 1;
+    uint64_t mine = membership->number != 0 ? membership->number : NAME_COUNT_MAX + 1;
     membership_view_init(&membership->view, mine, checkpoint_lowest_number(&membership->found));
     return submit(membership, phase);
 }

@@ -9,8 +9,6 @@ void membership_view_init(struct membership_view *view, uint64_t mine, uint64_t 
 void membership_view_add(struct membership_view *view, const struct watermark_name *name)
 {
     bool retired = name->part == WATERMARK_NUMBER_RETIRED;
-    if (name->number > MEMBERSHIP_COUNT_MAX || name->step > MEMBERSHIP_COUNT_MAX)
-        return;
     if (name->number > view->highest) {
         view->highest = name->number;
         view->highest_retired = false;

@@ -7,9 +7,6 @@
 
 #include "core/name.h"
 
-/* Of numbers and steps; keys that claim more are passed over, so that one can count on. */
-#define MEMBERSHIP_COUNT_MAX ((uint64_t)INT64_MAX)
-
 struct membership_view {
     uint64_t mine;
     uint64_t lowest;  /* stamped in the checkpoints found; 0: there are none */

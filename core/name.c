@@ -186,7 +186,7 @@ static bool take_incarnation(const char **in, struct incarnation *incarnation)
 bool name_parse_version(const char *key, uint64_t *version)
 {
     return take_text(&key, NAME_MANIFEST_PREFIX) &&
-           take_number(&key, VERSION_DIGITS, UINT64_MAX, version) && *key == '\0';
+           take_number(&key, VERSION_DIGITS, NAME_COUNT_MAX, version) && *key == '\0';
 }
 
 bool name_parse_floor(const char *key, struct floor *floor)
@@ -195,7 +195,8 @@ bool name_parse_floor(const char *key, struct floor *floor)
     uint64_t step;
     if (!take_text(&key, NAME_FLOOR_PREFIX) ||
         !take_number(&key, VERSION_DIGITS, UINT64_MAX, &version) || !take_text(&key, "-") ||
-        !take_number(&key, VERSION_DIGITS, UINT64_MAX, &step) || *key != '\0')
+        !take_number(&key, VERSION_DIGITS, UINT64_MAX, &step) || *key != '\0' ||
+        UINT64_MAX - version > NAME_COUNT_MAX || UINT64_MAX - step > NAME_COUNT_MAX)
         return false;
     *floor = (struct floor){.version = UINT64_MAX - version, .step = UINT64_MAX - step};
     return true;
@@ -205,7 +206,8 @@ bool name_parse_intent(const char *key, uint64_t *step)
 {
     uint64_t inverted;
     if (!take_text(&key, NAME_INTENT_PREFIX) ||
-        !take_number(&key, VERSION_DIGITS, UINT64_MAX, &inverted) || *key != '\0')
+        !take_number(&key, VERSION_DIGITS, UINT64_MAX, &inverted) || *key != '\0' ||
+        UINT64_MAX - inverted > NAME_COUNT_MAX)
         return false;
     *step = UINT64_MAX - inverted;
     return true;
@@ -218,13 +220,14 @@ bool name_parse_watermark(const char *key, struct watermark_name *name)
     struct watermark_name parsed = {.part = WATERMARK_NUMBER};
     if (!take_text(&key, NAME_WATERMARK_PREFIX) ||
         !take_number(&key, CONSUMER_DIGITS, UINT32_MAX, &consumer) || !take_text(&key, "/") ||
-        !take_number(&key, VERSION_DIGITS, UINT64_MAX, &parsed.number))
+        !take_number(&key, VERSION_DIGITS, NAME_COUNT_MAX, &parsed.number) || parsed.number == 0)
         return false;
     if (take_text(&key, RETIRED_SUFFIX)) {
         parsed.part = WATERMARK_NUMBER_RETIRED;
     } else if (take_text(&key, "-")) {
         parsed.part = WATERMARK_NUMBER_VALUE;
-        if (!take_number(&key, VERSION_DIGITS, UINT64_MAX, &inverted))
+        if (!take_number(&key, VERSION_DIGITS, UINT64_MAX, &inverted) ||
+            UINT64_MAX - inverted > NAME_COUNT_MAX)
             return false;
     }
     if (*key != '\0')
@@ -241,12 +244,13 @@ bool name_parse_tgb(const char *key, struct tgb_name *name)
     uint64_t producer;
     uint64_t epoch;
     if (!take_text(&key, NAME_TGB_PREFIX) ||
-        !take_number(&key, BUCKET_DIGITS, UINT64_MAX, &parsed.bucket) || !take_text(&key, "/") ||
-        !take_number(&key, 0, UINT32_MAX, &producer) || !take_text(&key, "-") ||
-        !take_number(&key, 0, UINT32_MAX, &epoch) || !take_text(&key, "-") ||
-        !take_incarnation(&key, &parsed.incarnation) || !take_text(&key, "-") ||
-        !take_number(&key, 0, UINT64_MAX, &parsed.sequence) || !take_text(&key, "-") ||
-        !take_number(&key, 0, UINT64_MAX, &parsed.end_offset) || *key != '\0')
+        !take_number(&key, BUCKET_DIGITS, NAME_COUNT_MAX / TGB_BUCKET_NS, &parsed.bucket) ||
+        !take_text(&key, "/") || !take_number(&key, 0, UINT32_MAX, &producer) ||
+        !take_text(&key, "-") || !take_number(&key, 0, UINT32_MAX, &epoch) ||
+        !take_text(&key, "-") || !take_incarnation(&key, &parsed.incarnation) ||
+        !take_text(&key, "-") || !take_number(&key, 0, UINT64_MAX, &parsed.sequence) ||
+        !take_text(&key, "-") || !take_number(&key, 0, UINT64_MAX, &parsed.end_offset) ||
+        *key != '\0')
         return false;
     parsed.producer = (uint32_t)producer;
     parsed.epoch = (uint32_t)epoch;

@@ -24,6 +24,9 @@
 #define NAME_INTENT_PREFIX "intent/"
 #define NAME_WATERMARK_PREFIX "watermark/"
 #define TGB_BUCKET_NS (8 * NS_PER_S)
+/* Of versions, steps and a consumer's numbers: a key that claims more is nobody's, so that whoever
+ * goes on from there can count on, and all readers see the same. */
+#define NAME_COUNT_MAX ((uint64_t)INT64_MAX)
 
 /* A floor: versions below `version` are gone or going, steps below `step` are given up. */
 struct floor {

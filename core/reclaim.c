@@ -2,6 +2,7 @@
  * the paper's; numbers, intent, floor and the order of the steps are ours (docs/data_plane.md). */
 #include "core/reclaim.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,13 +177,28 @@ static void list_watermarks(struct reclaim *reclaim, enum reclaim_phase phase,
     reclaim_list(reclaim, NAME_WATERMARK_PREFIX, "", effects);
 }
 
-/* The floor as found, and what a version was trimmed by: both were given up before. */
-static void take_floor(struct reclaim *reclaim)
+/* The floor as found, and what a version was trimmed by: both were given up before. False: it gives
+ * up steps that the version read does not have. Another reclaimer may have read a newer one; if the
+ * next round still finds it so, nobody wrote it who had read the chain. */
+static bool take_floor(struct reclaim *reclaim)
 {
     const struct chain_reader *chain = &reclaim->chain;
+    if (chain->floor.step > chain->known->next_step)
+        return false;
     reclaim->floor = chain->floor;
     if (chain->known->first_step > reclaim->floor.step)
         reclaim->floor.step = chain->known->first_step;
+    return true;
+}
+
+static void give_up_floor(struct reclaim *reclaim, struct reclaim_effects *effects)
+{
+    char text[STORE_ERROR_MAX];
+    snprintf(text, sizeof(text),
+             "a floor gives up the steps below %" PRIu64 ", and the chain ends before step %" PRIu64
+             ": if this stays so, delete that floor below " NAME_FLOOR_PREFIX,
+             reclaim->chain.floor.step, reclaim->chain.known->next_step);
+    reclaim_finish(reclaim, RECLAIM_GIVEN_UP, text, effects);
 }
 
 static void report_chain(struct reclaim *reclaim)
@@ -318,8 +334,9 @@ static void on_chain(struct reclaim *reclaim, int64_t now_ns, struct chain_effec
         break;
     case CHAIN_CHANGED:
     case CHAIN_UNCHANGED:
-        take_floor(reclaim);
-        if (first)
+        if (!take_floor(reclaim))
+            give_up_floor(reclaim, effects);
+        else if (first)
             list_watermarks(reclaim, RECLAIM_LISTING, effects);
         else
             raise_floor(reclaim, now_ns, effects);

@@ -2,6 +2,7 @@
  * that do not answer. */
 #include "core/chain_reader.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,27 @@ static void floor_that_passes_what_was_read_voids_it(void)
     follower_close(follower);
 }
 
+/* More than a page of names that sort before every floor. */
+static void foreign_keys_hide_no_floor(void)
+{
+    struct follower *follower = follower_open();
+    struct body empty = {.kind = BODY_BYTES};
+    for (int i = 0; i < 40; i++) {
+        char key[STORE_KEY_MAX];
+        snprintf(key, sizeof(key), NAME_FLOOR_PREFIX "!%02d", i);
+        scripted_store_create(follower->world->store, key, &empty);
+    }
+    scripted_store_create(follower->world->store, NAME_FLOOR_PREFIX, &empty);
+    follower_grow(follower, 1);
+    world_script(follower->world, (struct rule){.kind = READ_VERSION,
+                                                .times = 1,
+                                                .before = chain_moves_on_and_a_zombie_lands});
+    CU_ASSERT_EQUAL(follower_read(follower), CHAIN_CHANGED);
+    CU_ASSERT_EQUAL(follower->reader.known->version, 5);
+    CU_ASSERT_EQUAL(follower->reader.invalid, 1);
+    follower_close(follower);
+}
+
 static void versions_that_never_stay_are_given_up(void)
 {
     struct follower *follower = follower_open();
@@ -239,6 +261,7 @@ const struct harness_test chain_reader_tests[] = {
     HARNESS_TEST(search_goes_on_page_by_page),
     HARNESS_TEST(zombie_is_not_believed),
     HARNESS_TEST(floor_that_passes_what_was_read_voids_it),
+    HARNESS_TEST(foreign_keys_hide_no_floor),
     HARNESS_TEST(versions_that_never_stay_are_given_up),
     HARNESS_TEST(unanswered_reads_are_sent_again_and_bounded),
     HARNESS_TEST(refusal_fails_and_says_why),

@@ -3,6 +3,7 @@
  * Version 1 is the genesis, 2 fences producer 0, 3 is its first commit of batches. */
 #include "core/commit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,6 +372,11 @@ static void foreign_keys_do_not_hide_the_floor(void)
     CU_ASSERT(scripted_store_create(world->store, "manifest/a", &junk));
     CU_ASSERT(scripted_store_create(world->store, "manifest/0-notes", &junk));
     CU_ASSERT(scripted_store_create(world->store, "manifest/zzz", &junk));
+    for (int i = 0; i < 40; i++) { /* more than a page of what sorts before every floor */
+        char key[STORE_KEY_MAX];
+        snprintf(key, sizeof(key), NAME_FLOOR_PREFIX "!%02d", i);
+        CU_ASSERT(scripted_store_create(world->store, key, &junk));
+    }
     world_script(world, (struct rule){CREATE_VERSION, .version = 3, .times = 1,
                                       .before = world_chain_moves_on});
     world_until_attempts(machine, 2);
@@ -413,6 +419,23 @@ static void trim_follows_the_floor(void)
     world_close(world);
 }
 
+/* It gives up what does not exist: believed, every commit would lose its own batches. */
+static void floor_above_the_chain_trims_nothing(void)
+{
+    struct world *world = world_open(17);
+    struct machine *machine = fenced(world, 0);
+    world_until_visible(machine, 10);
+    struct floor floor = {.version = 1, .step = 1000};
+    scripted_store_raise_floor(world->store, floor);
+    world_until_visible(machine, 14);
+    struct manifest *newest =
+        scripted_store_version(world->store, scripted_store_newest(world->store));
+    CU_ASSERT_EQUAL(newest->first_step, 1);
+    CU_ASSERT(newest->next_step >= 15);
+    manifest_release(newest);
+    world_close(world);
+}
+
 const struct harness_test commit_tests[] = {
     HARNESS_TEST(genesis_race_ends_with_one_version_1),
     HARNESS_TEST(genesis_that_is_refused_backs_off_ever_longer),
@@ -438,5 +461,6 @@ const struct harness_test commit_tests[] = {
     HARNESS_TEST(foreign_keys_do_not_hide_the_floor),
     HARNESS_TEST(create_that_lands_as_a_zombie_much_later_is_believed_by_nobody),
     HARNESS_TEST(trim_follows_the_floor),
+    HARNESS_TEST(floor_above_the_chain_trims_nothing),
     {0},
 };

@@ -283,6 +283,28 @@ static void step_that_had_arrived_is_not_given_up(void)
     rig_deinit(&rig);
 }
 
+/* It may be of a version that was not read yet, or nobody's: only something missing makes it count.
+ */
+static void floor_above_the_chain_ends_nobody(void)
+{
+    struct rig rig;
+    rig_init(&rig, mesh_4, BODY_BYTES);
+    rig_commit(&rig, 4);
+    struct floor floor = {.version = 1, .step = 1000};
+    scripted_store_raise_floor(rig.store, floor);
+    struct rank rank;
+    struct consumer_options options = rig_options(&rig, 0);
+    options.membership.start_step = 1;
+    rank_open(&rank, &rig, &options);
+    rank_start(&rank);
+    rank_until_taken(&rank, 4);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->doubt, CONSUMER_DOUBT_NONE);
+    rig_commit(&rig, 1);
+    delete_tgb(&rig, 5);
+    rank_expect_end(&rank, CONSUMER_BELOW_FLOOR, "the floor is at step 1000");
+    rig_deinit(&rig);
+}
+
 static void numbers_that_cannot_be_listed_end_it(void)
 {
     struct rig rig;
@@ -335,6 +357,7 @@ const struct harness_test consumer_chain_tests[] = {
     HARNESS_TEST(floor_above_the_cursor_is_noticed_before_anything_is_missing),
     HARNESS_TEST(version_that_was_trimmed_above_the_cursor_is_enough),
     HARNESS_TEST(step_that_had_arrived_is_not_given_up),
+    HARNESS_TEST(floor_above_the_chain_ends_nobody),
     HARNESS_TEST(numbers_that_cannot_be_listed_end_it),
     HARNESS_TEST(floor_is_read_anew_after_a_404),
     {0},

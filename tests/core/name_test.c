@@ -40,10 +40,10 @@ static void consumers_names_are_exactly_these(void)
     CU_ASSERT_STRING_EQUAL(key, "watermark/0000000012/00000000000000000003-retired");
 }
 
-/* Small numbers, large ones and all between. */
+/* Small numbers, large ones and all between, up to the bound. */
 static uint64_t any(struct random_stream *stream)
 {
-    uint64_t value = random_next(stream);
+    uint64_t value = random_next(stream) & NAME_COUNT_MAX;
     return value >> (random_next(stream) % 64);
 }
 
@@ -63,7 +63,7 @@ static void names_round_trip(void)
         CU_ASSERT(name_parse_floor(key, &parsed_floor) && parsed_floor.version == floor.version &&
                   parsed_floor.step == floor.step);
         CU_ASSERT_FALSE(name_parse_version(key, &parsed));
-        struct tgb_name name = {.bucket = any(&stream) % 1000000000000,
+        struct tgb_name name = {.bucket = any(&stream) % (NAME_COUNT_MAX / TGB_BUCKET_NS + 1),
                                 .sequence = any(&stream),
                                 .end_offset = any(&stream),
                                 .incarnation = random_incarnation(&stream),
@@ -90,6 +90,8 @@ static void consumers_names_round_trip(void)
         struct watermark_name name = {.consumer = (uint32_t)any(&stream),
                                       .part = (enum watermark_part)(random_next(&stream) % 3),
                                       .number = any(&stream)};
+        if (name.number == 0)
+            name.number = NAME_COUNT_MAX;
         if (name.part == WATERMARK_NUMBER_VALUE)
             name.step = step;
         struct watermark_name parsed_name = {0};
@@ -117,6 +119,7 @@ static void strings_that_no_formatter_writes_are_refused(void)
         "manifest/-0000000000000000042",
         "manifest/99999999999999999999",
         "manifest/18446744073709551616",
+        "manifest/09223372036854775808",
         "Manifest/00000000000000000042",
         "manifest/00000000000000000042/",
         "manifest/floor-",
@@ -125,6 +128,14 @@ static void strings_that_no_formatter_writes_are_refused(void)
         "manifest/floor-18446744073709551616-18446744073709551615",
         "manifest/floor-18446744073709551614-18446744073709551615-",
         "manifest/floor-1-1",
+        "manifest/floor-09223372036854775807-18446744073709551614",
+        "manifest/floor-18446744073709551614-09223372036854775807",
+        "intent/09223372036854775807",
+        "watermark/0000000012/00000000000000000000",
+        "watermark/0000000012/09223372036854775808",
+        "watermark/0000000012/09223372036854775808-retired",
+        "watermark/0000000012/00000000000000000003-09223372036854775807",
+        "tgb/001152921505/3-2-ab000000000000000000000000000001-9-1000",
         "tgb/",
         "tgb/000000000217",
         "tgb/000000000217/3-2-ab000000000000000000000000000001-9",

@@ -231,6 +231,21 @@ static void floor_of_another_is_never_undone(void)
     yard_close(yard);
 }
 
+/* Nobody wrote it who had read the chain: it is no licence. */
+static void floor_above_the_chain_gives_up_the_round(void)
+{
+    struct yard *yard = yard_with_steps();
+    struct floor floor = {.version = 1, .step = 1000};
+    scripted_store_raise_floor(yard->store, floor);
+    uint64_t requests = scripted_store_requests(yard->store, DELETE_TGB);
+    yard_round(yard, RECLAIM_GIVEN_UP);
+    CU_ASSERT(strstr(yard->error, "below 1000, and the chain ends before step 11") != NULL);
+    CU_ASSERT_EQUAL(scripted_store_requests(yard->store, DELETE_TGB), requests);
+    CU_ASSERT_EQUAL(yard_steps(yard, 1, 10), 10);
+    CU_ASSERT_EQUAL(yard_intent(yard), 0);
+    yard_close(yard);
+}
+
 /* The floor sorts by version first: one with a lower version may have given up more. */
 static void highest_step_of_all_floors_counts(void)
 {
@@ -457,6 +472,7 @@ const struct harness_test reclaim_tests[] = {
     HARNESS_TEST(who_comes_before_the_intent_is_heeded),
     HARNESS_TEST(floor_of_another_is_never_undone),
     HARNESS_TEST(number_below_the_floor_leaves_it_to_the_one_before),
+    HARNESS_TEST(floor_above_the_chain_gives_up_the_round),
     HARNESS_TEST(highest_step_of_all_floors_counts),
     HARNESS_TEST(what_a_dead_reclaimer_left_is_deleted_though_all_are_blocked),
     HARNESS_TEST(process_that_dies_anywhere_leaves_nothing_wrong),

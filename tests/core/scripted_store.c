@@ -188,8 +188,10 @@ struct floor scripted_store_floor(const struct scripted_store *store)
 {
     struct floor floor = {0};
     size_t index = lower_bound(store, NAME_FLOOR_PREFIX);
-    if (index < store->count && !name_parse_floor(store->objects[index]->key, &floor))
-        floor = (struct floor){0};
+    while (index < store->count &&
+           strncmp(store->objects[index]->key, NAME_FLOOR_PREFIX, strlen(NAME_FLOOR_PREFIX)) == 0 &&
+           !name_parse_floor(store->objects[index]->key, &floor))
+        index++;
     return floor;
 }
 
