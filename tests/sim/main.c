@@ -11,6 +11,7 @@ extern const struct harness_test checkers_tests[];
 extern const struct harness_test rank_holds_tests[];
 extern const struct harness_test reader_checker_tests[];
 extern const struct harness_test reclaim_checker_tests[];
+extern const struct harness_test trainer_tests[];
 extern const struct harness_test cluster_tests[];
 extern const struct harness_test simulation_tests[];
 extern const struct harness_test fault_store_tests[];
@@ -33,6 +34,7 @@ static const struct harness_suite suites[] = {
     {"rank_holds", rank_holds_tests},
     {"simulation", simulation_tests},
     {"cluster", cluster_tests},
+    {"trainer", trainer_tests},
     {"contention", contention_tests},
     {"fault_store", fault_store_tests},
     {"meter_store", meter_store_tests},
