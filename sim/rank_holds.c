@@ -50,6 +50,8 @@ static void number_applied(struct rank_holds *holds, const struct watermark_name
 static void value_applied(struct rank_holds *holds, const struct watermark_name *name)
 {
     struct rank_hold *hold = hold_of(holds, name->consumer);
+    if (name->step > hold->most)
+        hold->most = name->step;
     if (name->number < hold->valued)
         return;
     hold->valued = name->number;

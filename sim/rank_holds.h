@@ -21,6 +21,7 @@ struct rank_hold {
     uint64_t step;    /* that is held; 0: none */
     uint64_t valued;  /* highest number with a value, */
     uint64_t value;   /* and the last one */
+    uint64_t most;    /* the highest value ever, on any number */
 };
 
 struct rank_holds {

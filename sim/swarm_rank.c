@@ -114,14 +114,16 @@ static void on_request(void *context, const struct consumer_answer *answer)
     (void)answer;
 }
 
-/* A rank that is refused what is on its disk lost it to nobody but a human's hand. */
+/* A rank that is refused what is on its disk lost it to a human's hand, or to a process that was
+ * started from something younger. */
 static void check_refusal(struct swarm_rank_life *life)
 {
     struct swarm *swarm = life->host.swarm;
     const struct checkpoint_set *set = &rank_of(life)->disk.set;
     const struct rank_hold *hold = rank_holds_of(&swarm->checkers.holds, life->rank);
     bool own = life->from == RETURN_AGAIN || life->from == RETURN_ROLLBACK;
-    if (own && hold->kept && set->count > 0 && set->items[0].step == life->oldest)
+    if (own && hold->kept && hold->most <= life->oldest && set->count > 0 &&
+        set->items[0].step == life->oldest)
         violations_add(&swarm->checkers.violations, swarm->loop.now_ns, life->host.actor,
                        "reader: rank %" PRIu32 " is refused its checkpoints from step %" PRIu64
                        " on, which nobody retired",
@@ -213,10 +215,6 @@ static struct trainer_options options_of(struct swarm_rank_life *life,
     if (life->from == RETURN_ROLLBACK && set->count > 0)
         options.consumer.membership.rollback_step =
             set->items[random_next(&swarm->random) % set->count].step;
-    /* Refused without checkpoints, it is told the step to start at. */
-    if (life->from == RETURN_ANEW &&
-        swarm->checkers.reclaim.intent > swarm->checkers.chain.floor.step)
-        options.consumer.membership.start_step = swarm->checkers.reclaim.intent;
     return options;
 }
 
