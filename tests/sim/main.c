@@ -12,6 +12,8 @@ extern const struct harness_test rank_holds_tests[];
 extern const struct harness_test reader_checker_tests[];
 extern const struct harness_test reclaim_checker_tests[];
 extern const struct harness_test trainer_tests[];
+extern const struct harness_test committed_order_tests[];
+extern const struct harness_test swarm_plane_tests[];
 extern const struct harness_test cluster_tests[];
 extern const struct harness_test simulation_tests[];
 extern const struct harness_test fault_store_tests[];
@@ -34,6 +36,8 @@ static const struct harness_suite suites[] = {
     {"rank_holds", rank_holds_tests},
     {"simulation", simulation_tests},
     {"cluster", cluster_tests},
+    {"committed_order", committed_order_tests},
+    {"swarm_plane", swarm_plane_tests},
     {"trainer", trainer_tests},
     {"contention", contention_tests},
     {"fault_store", fault_store_tests},
