@@ -22,6 +22,7 @@
 
 #define RECLAIM_DELETES_MAX 64
 #define RECLAIM_RETRIES_MAX 64       /* of a listing or a marker; then the round is given up */
+#define RECLAIM_MARKERS_KEPT 64      /* floors, and intents, that stay whatever their age */
 #define RECLAIM_DELETE_RETRIES_MAX 8 /* then the object is left to a later round */
 #define RECLAIM_UNDECIDED_MAX 32     /* producers that a report names */
 
@@ -40,9 +41,9 @@ struct reclaim_options {
     /* A TGB whose bucket ended later than this ago is left for later. Not needed for safety, so
      * that a clock that jumps does no harm. */
     int64_t grace_ns;
-    /* A floor or intent below the highest is deleted once that was seen so long ago. Longer than
-     * any listing takes: one that misses the new marker must still show the old. TIME_NEVER: they
-     * stay, and are not listed. */
+    /* A floor or intent below the highest is deleted once that was seen so long ago, or once there
+     * are RECLAIM_MARKERS_KEPT higher ones. Longer than any listing takes: one that misses the new
+     * marker must still show the old. TIME_NEVER: they stay, and are not listed. */
     int64_t marker_grace_ns;
     /* So often all TGBs are listed; in the rounds between only those in buckets up to the one where
      * the live steps begin. The first round is a full one; 1: every round. */
@@ -217,6 +218,8 @@ struct reclaim {
     int64_t held_since_ns;
     struct floor old_floor; /* lower ones may go; version 0: none */
     uint64_t old_intent;    /* 0: none */
+    uint32_t marks;      /* floors, or intents, of the sweep in progress; the first are highest */
+    uint64_t marks_step; /* the highest step of those kept */
 
     struct reclaim_report report;
     char error[STORE_ERROR_MAX];     /* how a round failed; else empty */

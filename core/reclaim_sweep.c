@@ -134,6 +134,18 @@ static bool floor_below(struct floor floor, struct floor limit)
            (floor.version == limit.version && floor.step < limit.step);
 }
 
+/* Processes that run one round each never see a marker grow old. A listing that misses so many in a
+ * row would have to last for as many rounds. */
+static bool is_one_too_many(struct reclaim *reclaim, uint64_t step)
+{
+    if (reclaim->marks >= RECLAIM_MARKERS_KEPT)
+        return step <= reclaim->marks_step;
+    reclaim->marks++;
+    if (step > reclaim->marks_step)
+        reclaim->marks_step = step;
+    return false;
+}
+
 /* The first one listed is the highest. One that gave up more steps than that stays. */
 static enum verdict judge_floor(struct reclaim *reclaim, int64_t now_ns, const char *key,
                                 enum reclaim_object *object)
@@ -149,7 +161,9 @@ static enum verdict judge_floor(struct reclaim *reclaim, int64_t now_ns, const c
         reclaim->seen_floor = floor;
         reclaim->seen_floor_ns = now_ns;
     }
-    return floor_below(floor, old) && floor.step <= old.step ? VERDICT_DELETE : VERDICT_KEEP;
+    if (floor_below(floor, old) && floor.step <= old.step)
+        return VERDICT_DELETE;
+    return is_one_too_many(reclaim, floor.step) ? VERDICT_DELETE : VERDICT_KEEP;
 }
 
 static enum verdict judge_intent(struct reclaim *reclaim, int64_t now_ns, const char *key,
@@ -165,7 +179,9 @@ static enum verdict judge_intent(struct reclaim *reclaim, int64_t now_ns, const 
         reclaim->seen_intent = step;
         reclaim->seen_intent_ns = now_ns;
     }
-    return step < reclaim->old_intent ? VERDICT_DELETE : VERDICT_KEEP;
+    if (step < reclaim->old_intent || is_one_too_many(reclaim, step))
+        return VERDICT_DELETE;
+    return VERDICT_KEEP;
 }
 
 static enum verdict judge(struct reclaim *reclaim, int64_t now_ns, size_t index,
@@ -213,6 +229,8 @@ static void sweep_tgbs(struct reclaim *reclaim, struct reclaim_effects *effects)
 static void sweep_floors(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
 {
     reclaim->phase = RECLAIM_SWEEPING_FLOORS;
+    reclaim->marks = 0;
+    reclaim->marks_step = 0;
     reclaim->old_floor = (struct floor){0};
     if (now_ns - reclaim->seen_floor_ns >= reclaim->options.marker_grace_ns) {
         reclaim->old_floor = reclaim->seen_floor;
@@ -224,6 +242,8 @@ static void sweep_floors(struct reclaim *reclaim, int64_t now_ns, struct reclaim
 static void sweep_intents(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
 {
     reclaim->phase = RECLAIM_SWEEPING_INTENTS;
+    reclaim->marks = 0;
+    reclaim->marks_step = 0;
     reclaim->old_intent = 0;
     if (now_ns - reclaim->seen_intent_ns >= reclaim->options.marker_grace_ns) {
         reclaim->old_intent = reclaim->seen_intent;

@@ -310,6 +310,8 @@ static void object_that_another_deleted_counts_as_deleted(void)
     script(yard, (struct rule){.kind = DELETE_TGB, .times = 1, ANSWER(STORE_NOT_FOUND)});
     yard_round(yard, RECLAIM_DONE);
     CU_ASSERT(yard->report.tgbs == 3 && yard->report.abandoned == 0);
+    CU_ASSERT_EQUAL(yard->report.retried, 0);
+    CU_ASSERT_EQUAL(scripted_store_requests(yard->store, DELETE_TGB), 3);
     yard_close(yard);
 }
 
@@ -379,6 +381,36 @@ static void new_process_deletes_no_marker_in_its_first_round(void)
     yard_close(yard);
 }
 
+/* A process a round, as a timer runs them: none ever sees a marker twice. */
+static void markers_of_many_processes_are_bounded(void)
+{
+    struct yard *yard = yard_open();
+    yard_commit(yard, 1, 2 * RECLAIM_MARKERS_KEPT);
+    for (uint64_t step = 2; step <= 2 * RECLAIM_MARKERS_KEPT; step++) {
+        yard_value(yard, 0, 1, step);
+        yard_round(yard, RECLAIM_DONE);
+    }
+    CU_ASSERT_EQUAL(markers(yard), 2 * RECLAIM_MARKERS_KEPT);
+    CU_ASSERT_EQUAL(scripted_store_floor(yard->store).step, 2 * RECLAIM_MARKERS_KEPT);
+    CU_ASSERT_EQUAL(yard_intent(yard), 2 * RECLAIM_MARKERS_KEPT);
+    /* One that gave up more steps stays, however many are higher. */
+    yard_close(yard);
+    yard = yard_open();
+    yard_commit(yard, 1, 9);
+    for (uint64_t version = 0; version < 40 + RECLAIM_MARKERS_KEPT; version++)
+        yard_fence(yard, 2);
+    scripted_store_raise_floor(yard->store, (struct floor){.version = 1, .step = 5});
+    for (uint64_t version = 2; version < 20 + RECLAIM_MARKERS_KEPT; version++)
+        scripted_store_raise_floor(yard->store, (struct floor){.version = version, .step = 3});
+    yard->options.ranks = 2; /* blocked: nothing is raised */
+    yard_round(yard, RECLAIM_DONE);
+    CU_ASSERT(markers(yard) >= RECLAIM_MARKERS_KEPT && markers(yard) < 10 + RECLAIM_MARKERS_KEPT);
+    CU_ASSERT_EQUAL(yard->report.floor.step, 5);
+    yard_round(yard, RECLAIM_DONE);
+    CU_ASSERT_EQUAL(yard->report.floor.step, 5);
+    yard_close(yard);
+}
+
 static void floor_that_gave_up_more_steps_stays(void)
 {
     struct yard *yard = yard_with_epochs();
@@ -408,6 +440,7 @@ const struct harness_test reclaim_sweep_tests[] = {
     HARNESS_TEST(refused_deletion_ends_the_round),
     HARNESS_TEST(old_markers_go_after_a_grace_the_highest_never),
     HARNESS_TEST(new_process_deletes_no_marker_in_its_first_round),
+    HARNESS_TEST(markers_of_many_processes_are_bounded),
     HARNESS_TEST(floor_that_gave_up_more_steps_stays),
     {0},
 };

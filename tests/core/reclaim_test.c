@@ -231,6 +231,19 @@ static void floor_of_another_is_never_undone(void)
     yard_close(yard);
 }
 
+/* The floor that is listed first must say it: readers of one key see no other. */
+static void step_that_a_lower_floor_gave_up_is_written_again(void)
+{
+    struct yard *yard = yard_with_steps();
+    scripted_store_raise_floor(yard->store, (struct floor){.version = 2, .step = 5});
+    scripted_store_raise_floor(yard->store, (struct floor){.version = 6, .step = 2});
+    yard_value(yard, 0, 1, 5);
+    yard_round(yard, RECLAIM_DONE);
+    struct floor floor = scripted_store_floor(yard->store);
+    CU_ASSERT(floor.version == 6 && floor.step == 5);
+    yard_close(yard);
+}
+
 /* Nobody wrote it who had read the chain: it is no licence. */
 static void floor_above_the_chain_gives_up_the_round(void)
 {
@@ -472,6 +485,7 @@ const struct harness_test reclaim_tests[] = {
     HARNESS_TEST(who_comes_before_the_intent_is_heeded),
     HARNESS_TEST(floor_of_another_is_never_undone),
     HARNESS_TEST(number_below_the_floor_leaves_it_to_the_one_before),
+    HARNESS_TEST(step_that_a_lower_floor_gave_up_is_written_again),
     HARNESS_TEST(floor_above_the_chain_gives_up_the_round),
     HARNESS_TEST(highest_step_of_all_floors_counts),
     HARNESS_TEST(what_a_dead_reclaimer_left_is_deleted_though_all_are_blocked),
