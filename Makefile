@@ -105,7 +105,8 @@ test: deps-servers ## Install what is missing, build, run lint and all tests
 	@$(MAKE) check-build servers
 	@tools/run_tests.sh tools/lint.sh tests/lint/run.sh 'tests/core_symbols.sh $(BUILD)' \
 		'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' \
-		'tests/planted/run.sh $(BUILD)' 'tests/live/kills.sh $(PROGRAM) 16' \
+		'tests/model/planted.sh $(BUILD) 60 life' 'tests/planted/run.sh $(BUILD)' \
+		'tests/live/kills.sh $(PROGRAM) 16' \
 		'tests/live/exactly_once.sh $(PROGRAM) 10' \
 		'tests/s3/run.sh $(BUILD)' 'tests/s3/chaos.sh $(PROGRAM)' $(TEST_PROGRAMS)
 
@@ -174,7 +175,7 @@ assumed: ## Rewrite the list of assumptions in PAPER_REPRO.md
 clean: ## Remove this build (BUILD)
 	rm -rf $(BUILD)
 
-check-build: $(PROGRAM) $(TEST_PROGRAMS) $(BUILD)/test-s3
+check-build: $(PROGRAM) $(TEST_PROGRAMS) $(BUILD)/test-s3 $(BUILD)/model
 
 $(LAYERS): %: $(BUILD)/liblakestream-%.a
 
