@@ -16,6 +16,8 @@ extern const struct harness_test committed_order_tests[];
 extern const struct harness_test swarm_plane_tests[];
 extern const struct harness_test cluster_tests[];
 extern const struct harness_test simulation_tests[];
+extern const struct harness_test rank_actors_tests[];
+extern const struct harness_test incidents_tests[];
 extern const struct harness_test fault_store_tests[];
 extern const struct harness_test meter_store_tests[];
 extern const struct harness_test shape_store_tests[];
@@ -35,6 +37,8 @@ static const struct harness_suite suites[] = {
     {"reader_checker", reader_checker_tests},
     {"rank_holds", rank_holds_tests},
     {"simulation", simulation_tests},
+    {"rank_actors", rank_actors_tests},
+    {"incidents", incidents_tests},
     {"cluster", cluster_tests},
     {"committed_order", committed_order_tests},
     {"swarm_plane", swarm_plane_tests},
