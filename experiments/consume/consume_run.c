@@ -258,9 +258,12 @@ static bool wait_and_take(struct consume_supervisor *supervisor, struct pollfd *
 
 static enum consume_outcome conclude(const struct consume_supervisor *supervisor)
 {
-    if (live_signals_take(supervisor->options->signals) > 0)
-        return supervisor->killed ? CONSUME_KILLED : CONSUME_INTERRUPTED;
-    return supervisor->failed > 0 ? CONSUME_BROKEN : CONSUME_COMPLETE;
+    uint32_t signals = live_signals_take(supervisor->options->signals);
+    if (supervisor->killed && signals > 1)
+        return CONSUME_KILLED;
+    if (supervisor->failed > 0) /* whoever asked, or not, while the others were being stopped */
+        return CONSUME_BROKEN;
+    return signals > 0 ? CONSUME_INTERRUPTED : CONSUME_COMPLETE;
 }
 
 enum consume_outcome consume_run(const struct consume_run_options *options, struct consume_run *run)

@@ -17,6 +17,9 @@
         __VA_ARGS__, NULL                                                                          \
     }
 
+/* What is damaged is asked for again a few times. */
+#define RETRY_SOON "--set", "commit.retry=1ms", "--set", "commit.retry_max=10ms"
+
 /* The digest of a rank of two after `next` - 1 steps, by the order that a witness writes. */
 static void expect_digest(struct plane *plane, const json_t *report, uint32_t rank, uint64_t next)
 {
@@ -184,6 +187,45 @@ static void a_signal_keeps_a_last_checkpoint(void)
     plane_close(&plane);
 }
 
+static void wait_until_gone(pid_t pid)
+{
+    for (int looks = 0; looks < 1000 && kill(pid, 0) == 0; looks++)
+        live_pause(10);
+}
+
+/* Ctrl-C while the others are being stopped does not make a clean end of a failed one. */
+static void a_failure_is_told_though_a_signal_came_later(void)
+{
+    struct plane plane;
+    pid_t ranks[4];
+    char log[LIVE_PATH_MAX];
+    char path[LIVE_PATH_MAX];
+    plane_open(&plane, "2x1", 4);
+    live_path(log, plane.scratch, "log");
+    plane_start(&plane, &plane.process, "consume", "consume",
+                WORDS("--ranks", "2", "--log", log, RETRY_SOON));
+    for (int rank = 0; rank < 2; rank++) {
+        live_path(path, plane.scratch, "log/rank-%d.log", rank);
+        CU_ASSERT_TRUE(live_wait_for(path, "\n4 ", 1, 10));
+    }
+    CU_ASSERT_EQUAL_FATAL(live_children_of(plane.process.pid, ranks, 4), 2);
+    for (int i = 0; i < 2; i++)
+        kill(ranks[i], SIGSTOP);
+    struct plane producer = plane;
+    plane_produce(&producer, "2x1", 1);
+    bool found = plane_tgb_path(&plane, 5, path);
+    CU_ASSERT_TRUE_FATAL(found);
+    plane_flip(path, PLANE_TGB_BYTES - 100);
+    kill(ranks[1], SIGCONT);
+    wait_until_gone(ranks[1]);
+    kill(plane.process.pid, SIGINT);
+    live_pause(100);
+    kill(ranks[0], SIGCONT);
+    CU_ASSERT_EQUAL(live_process_wait(&plane.process, 60), 1);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "checksum does not match"));
+    plane_close(&plane);
+}
+
 static void a_witness_holds_what_it_has_not_written(void)
 {
     struct plane plane;
@@ -266,27 +308,32 @@ static void damaged_slices_are_named(void)
     CU_ASSERT_TRUE_FATAL(found);
     /* Of slice 1, its stored bytes; rank 0 reads on. */
     plane_flip(path, PLANE_TGB_BYTES - 100);
-    CU_ASSERT_EQUAL(
-        plane_run(&plane, "consume", WORDS("--rank", "0", "--ranks", "2", "--steps", "4")), 0);
-    CU_ASSERT_EQUAL(
-        plane_run(&plane, "consume", WORDS("--rank", "1", "--ranks", "2", "--steps", "4")), 1);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
+                              WORDS("--rank", "0", "--ranks", "2", "--steps", "4", RETRY_SOON)),
+                    0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
+                              WORDS("--rank", "1", "--ranks", "2", "--steps", "4", RETRY_SOON)),
+                    1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "-3-49152"));
     CU_ASSERT_TRUE(plane_said(&plane.process, "checksum does not match"));
     plane_flip(path, PLANE_TGB_BYTES - 100);
     /* A header that claims bytes beyond its slot. */
     long slot = 64 + 2 * 32;
     plane_flip(path, slot + 23);
-    CU_ASSERT_EQUAL(
-        plane_run(&plane, "consume", WORDS("--rank", "0", "--ranks", "2", "--steps", "4")), 1);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
+                              WORDS("--rank", "0", "--ranks", "2", "--steps", "4", RETRY_SOON)),
+                    1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "impossible value"));
     plane_flip(path, slot + 23);
     plane_cut(path, PLANE_TGB_BYTES / 2);
-    CU_ASSERT_EQUAL(
-        plane_run(&plane, "consume", WORDS("--rank", "1", "--ranks", "2", "--steps", "4")), 1);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
+                              WORDS("--rank", "1", "--ranks", "2", "--steps", "4", RETRY_SOON)),
+                    1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "-3-49152"));
     unlink(path);
-    CU_ASSERT_EQUAL(
-        plane_run(&plane, "consume", WORDS("--rank", "1", "--ranks", "2", "--steps", "4")), 1);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
+                              WORDS("--rank", "1", "--ranks", "2", "--steps", "4", RETRY_SOON)),
+                    1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "is not there: was it deleted by hand?"));
     plane_close(&plane);
 }
@@ -353,6 +400,7 @@ const struct harness_test consume_tests[] = {
     HARNESS_TEST(a_killed_rank_is_started_again),
     HARNESS_TEST(without_checkpoints_a_death_is_the_end),
     HARNESS_TEST(a_signal_keeps_a_last_checkpoint),
+    HARNESS_TEST(a_failure_is_told_though_a_signal_came_later),
     HARNESS_TEST(a_witness_holds_what_it_has_not_written),
     HARNESS_TEST(wrong_number_of_ranks_is_one_error),
     HARNESS_TEST(of_two_processes_with_one_name_the_older_ends),
