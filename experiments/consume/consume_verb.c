@@ -163,7 +163,7 @@ static int retire_ranks(const struct consume_call *call)
     if (status != CLI_DONE)
         return status;
     for (uint32_t i = 0; i < call->count; i++)
-        if (retirement_of_consumer(&session, call->first + i, text) == RETIREMENT_FAILED)
+        if (retirement_of_consumer(&session, call->first + i, 0, text) == RETIREMENT_FAILED)
             status = cli_error(CLI_FAILED, "rank %u was not retired: %s", call->first + i, text);
     live_session_close(&session);
     return status;

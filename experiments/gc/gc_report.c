@@ -44,7 +44,7 @@ static void print_missing(const struct reclaim_report *report,
     }
     fprintf(stream,
             "Nothing is given up: %u consumer%s %s no watermark, the first is %u. Start it; if it "
-            "will not come back:\n  %s --retire-consumer %u\n",
+            "is not to come:\n  %s --retire-consumer %u\n",
             report->missing, plural(report->missing), report->missing == 1 ? "has" : "have",
             report->first_missing, options->command, report->first_missing);
 }

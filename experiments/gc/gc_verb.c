@@ -190,7 +190,8 @@ static int retire(struct gc_call *call)
     const struct cli *cli = call->cli;
     char text[RETIREMENT_TEXT_MAX];
     if (cli->retire_consumer != NULL) {
-        if (retirement_of_consumer(&call->session, call->consumer, text) != RETIREMENT_DONE)
+        if (retirement_of_consumer(&call->session, call->consumer, call->ranks, text) !=
+            RETIREMENT_DONE)
             return cli_error(CLI_FAILED, "%s: %s", call->url, text);
         fprintf(stderr, "consumer %u is retired: it holds nothing any more\n", call->consumer);
     }
@@ -246,13 +247,11 @@ int gc_main(int argc, char **argv)
             "lost: of a producer's life that another one fenced. Any number of these may run at\n"
             "the same time, beside the run, and die anywhere.\n\n"
             "Nothing is given up while a rank of --ranks has no watermark (default: as many ranks\n"
-            "as the run's batches have slices), or while there is none at all. A rank that is "
-            "gone\n"
-            "for good holds storage until a human says so, with --retire-consumer; a producer "
-            "that\n"
-            "is gone leaves batches that it did not commit until --retire-producer, which fences\n"
-            "it. Old floors and intents go five minutes after a process saw higher ones "
-            "(--loop).\n\n"
+            "as the run's batches have slices), or while there is none at all. A rank that is\n"
+            "gone for good, or is not to come at all, holds storage until a human says so, with\n"
+            "--retire-consumer; a producer that is gone leaves batches that it did not commit\n"
+            "until --retire-producer, which fences it. Old floors and intents go five minutes\n"
+            "after a process saw higher ones (--loop).\n\n"
             "--json prints one object for each round.",
         .flags = CLI_S3 | CLI_SET | CLI_JSON | CLI_DRY_RUN | CLI_LOOP | CLI_GRACE | CLI_BEHIND |
                  CLI_RANKS | CLI_RETIRE_CONSUMER | CLI_RETIRE_PRODUCER,

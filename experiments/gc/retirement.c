@@ -54,12 +54,13 @@ static enum retirement conclude_consumer(const struct membership *membership,
 }
 
 enum retirement retirement_of_consumer(struct live_session *session, uint32_t consumer,
-                                       char text[RETIREMENT_TEXT_MAX])
+                                       uint32_t declared, char text[RETIREMENT_TEXT_MAX])
 {
     struct loop *loop = live_session_loop(session);
     struct membership membership;
     struct membership_options options = {.consumer = consumer,
-                                         .mode = MEMBERSHIP_RETIRE,
+                                         .mode = consumer < declared ? MEMBERSHIP_RETIRE_DECLARED
+                                                                     : MEMBERSHIP_RETIRE,
                                          .retry_ns = RETRY_NS,
                                          .retry_max_ns = RETRY_MAX_NS};
     const struct checkpoint_set none = {0};

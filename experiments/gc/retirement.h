@@ -14,9 +14,10 @@ enum retirement {
     RETIREMENT_FAILED,  /* the store, or somebody else at work as the same; `text` says why */
 };
 
-/* Takes a new number of this consumer, and ends it. A process that still runs as it ends soon. */
+/* Below `declared` a consumer may be retired that never came; others are UNKNOWN then. Takes a new
+ * number of this consumer, and ends it. A process that still runs as it ends soon. */
 MUST_USE enum retirement retirement_of_consumer(struct live_session *session, uint32_t consumer,
-                                                char text[RETIREMENT_TEXT_MAX]);
+                                                uint32_t declared, char text[RETIREMENT_TEXT_MAX]);
 
 /* Commits an epoch of its own for this producer, and nothing in it: what the producer uploaded and
  * did not commit never will be, and a process that still runs as it is fenced. *epoch: that one.

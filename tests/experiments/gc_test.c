@@ -124,6 +124,26 @@ static void a_human_retires_who_will_not_come_back(void)
     plane_close(&plane);
 }
 
+/* What the report advises works: also for a rank that was never started. */
+static void a_rank_that_never_came_is_retired_as_advised(void)
+{
+    struct plane plane;
+    plane_open(&plane, "2x1", 20);
+    const char *const *words = WORDS("--rank", "0", "--ranks", "2", "--from", "1", "--steps", "17",
+                                     "--checkpoints", plane.checkpoints, "--checkpoint-every", "4");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s")), 0);
+    CU_ASSERT_EQUAL(live_count_in(plane.process.out, "--retire-consumer 1\n"), 1);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s", "--retire-consumer", "1")), 0);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "consumer 1 is retired"));
+    CU_ASSERT_EQUAL(live_count_in(plane.process.out, "no watermark"), 0);
+    CU_ASSERT_EQUAL(tgbs_of(&plane), 8);
+    /* Beyond the ranks that are declared it is a typo. */
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--retire-consumer", "2")), 1);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "there is no consumer 2"));
+    plane_close(&plane);
+}
+
 static void a_dead_producers_batches_go_when_it_is_retired(void)
 {
     struct plane plane;
@@ -264,6 +284,7 @@ const struct harness_test gc_tests[] = {
     HARNESS_TEST(what_no_checkpoint_needs_goes),
     HARNESS_TEST(nothing_goes_while_a_rank_is_missing),
     HARNESS_TEST(a_human_retires_who_will_not_come_back),
+    HARNESS_TEST(a_rank_that_never_came_is_retired_as_advised),
     HARNESS_TEST(a_dead_producers_batches_go_when_it_is_retired),
     HARNESS_TEST(strangers_objects_are_left_alone),
     HARNESS_TEST(a_new_job_begins_where_nothing_is_given_up),
