@@ -149,7 +149,8 @@ static uint64_t hash_markers(uint64_t hash, const struct reclaim *m)
 {
     hash = hash_mix(hash, m->seen_floor.version * 256 + m->seen_floor.step);
     hash = hash_mix(hash, m->old_floor.version * 256 + m->old_floor.step);
-    return hash_mix(hash, m->seen_intent * 256 + m->old_intent);
+    hash = hash_mix(hash, m->seen_intent * 256 + m->old_intent);
+    return hash_mix(hash, m->marks * UINT64_C(256) + m->marks_step);
 }
 
 /* Reports decide nothing. */

@@ -81,7 +81,7 @@ plant undecided_is_garbage undecided 'TGB of step|its TGB was deleted before' re
 plant sequence_is_not_compared undecided 'TGB of step|its TGB was deleted before' reclaim_sweep.c \
 	's/return name->sequence <= state->last_sequence;/return true;/'
 plant highest_floor_is_deleted markers 'was the highest' reclaim_sweep.c \
-	's/return floor_below\(floor, old\) && floor\.step <= old\.step/return old.version > 0/'
+	's/if \(floor_below\(floor, old\) && floor\.step <= old\.step\)/if (old.version > 0)/'
 plant versions_go_up_to_the_floor life 'is deleted, the floor is at' reclaim_sweep.c \
 	's/version < reclaim->floor\.version \?/version <= reclaim->floor.version ?/'
 plant watermark_is_one_too_high life 'promised to consumer' watermark.c \
