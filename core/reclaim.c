@@ -5,9 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/backoff.h"
+#include "core/reclaim_request.h"
 #include "core/reclaim_sweep.h"
 
 const char *reclaim_end_name(enum reclaim_end end)
@@ -70,22 +69,7 @@ struct store_op *reclaim_op(struct reclaim *reclaim, uint32_t slot)
     return &reclaim->deletes[slot - RECLAIM_SLOT_DELETES].op;
 }
 
-/* ---- effects ---- */
-
-void reclaim_effect(struct reclaim_effects *effects, enum reclaim_effect_kind kind, uint32_t slot,
-                    int64_t at_ns)
-{
-    assert(effects->count < RECLAIM_EFFECTS_MAX);
-    effects->items[effects->count++] =
-        (struct reclaim_effect){.kind = kind, .slot = slot, .at_ns = at_ns};
-}
-
-int64_t reclaim_backoff_ns(struct reclaim *reclaim, uint32_t failures)
-{
-    const struct reclaim_options *options = &reclaim->options;
-    int64_t bound_ns = backoff_bound_ns(options->retry_ns, options->retry_max_ns, failures);
-    return (int64_t)((double)bound_ns * random_unit(&reclaim->options.random));
-}
+/* ---- the end of a round ---- */
 
 static void end_if_idle(struct reclaim *reclaim, struct reclaim_effects *effects)
 {
@@ -112,55 +96,10 @@ void reclaim_finish(struct reclaim *reclaim, enum reclaim_end end, const char *e
     end_if_idle(reclaim, effects);
 }
 
-static void submit(struct reclaim *reclaim, enum store_verb verb, struct reclaim_effects *effects)
-{
-    struct store_op *op = &reclaim->control;
-    assert(reclaim->lead == RECLAIM_SLOT_FREE);
-    op->verb = verb;
-    op->body = (struct body){.kind = BODY_NONE};
-    if (verb == STORE_PUT)
-        op->body.kind = BODY_BYTES; /* empty */
-    op->range_offset = 0;
-    op->range_bytes = 0;
-    reclaim->lead = RECLAIM_SLOT_SENT;
-    reclaim->control_retries = 0;
-    reclaim_effect(effects, RECLAIM_SUBMIT, RECLAIM_SLOT_CONTROL, 0);
-}
-
-void reclaim_list(struct reclaim *reclaim, const char *prefix, const char *after,
-                  struct reclaim_effects *effects)
-{
-    struct store_op *op = &reclaim->control;
-    snprintf(op->key, STORE_KEY_MAX, "%s", prefix);
-    snprintf(op->after, STORE_KEY_MAX, "%s", after);
-    op->list_keys_max = STORE_LIST_KEYS_MAX;
-    submit(reclaim, STORE_LIST, effects);
-}
-
-bool reclaim_list_on(struct reclaim *reclaim, struct reclaim_effects *effects)
-{
-    struct store_op *op = &reclaim->control;
-    bool more = op->page.truncated && op->page.count > 0;
-    char last[STORE_KEY_MAX];
-    if (more)
-        snprintf(last, sizeof(last), "%s", list_page_key(&op->page, op->page.count - 1));
-    store_op_release(op);
-    if (!more)
-        return false;
-    if (strcmp(last, op->after) <= 0) {
-        reclaim_finish(reclaim, RECLAIM_REFUSED,
-                       "a listing goes round in circles: the store repeats keys", effects);
-        return true;
-    }
-    snprintf(op->after, STORE_KEY_MAX, "%s", last);
-    submit(reclaim, STORE_LIST, effects);
-    return true;
-}
-
 static void put_marker(struct reclaim *reclaim, struct reclaim_effects *effects)
 {
     reclaim->control.after[0] = '\0';
-    submit(reclaim, STORE_PUT, effects);
+    reclaim_submit(reclaim, STORE_PUT, effects);
 }
 
 /* ---- the steps of a round ---- */
@@ -406,37 +345,6 @@ static void on_control(struct reclaim *reclaim, int64_t now_ns, struct reclaim_e
     assert(reclaim->phase == RECLAIM_ENDING);
 }
 
-/* Markers and listings are asked for again until they are surely done, or the round is given up. */
-static void on_control_answer(struct reclaim *reclaim, int64_t now_ns,
-                              struct reclaim_effects *effects)
-{
-    struct store_op *op = &reclaim->control;
-    if (op->outcome == STORE_OK) {
-        on_control(reclaim, now_ns, effects);
-        return;
-    }
-    char error[STORE_ERROR_MAX];
-    if (op->outcome == STORE_FAILED || op->outcome == STORE_NOT_FOUND) {
-        snprintf(error, sizeof(error), "%s %.100s was refused: %.120s", store_verb_name(op->verb),
-                 op->key, op->error);
-        store_op_release(op);
-        reclaim_finish(reclaim, RECLAIM_REFUSED, error, effects);
-        return;
-    }
-    if (++reclaim->control_retries > RECLAIM_RETRIES_MAX) {
-        snprintf(error, sizeof(error), "%s %.100s was not answered %d times in a row: %.80s",
-                 store_verb_name(op->verb), op->key, RECLAIM_RETRIES_MAX, op->error);
-        store_op_release(op);
-        reclaim_finish(reclaim, RECLAIM_GIVEN_UP, error, effects);
-        return;
-    }
-    store_op_release(op);
-    reclaim->report.retried++;
-    reclaim->lead = RECLAIM_SLOT_WAITING;
-    reclaim_effect(effects, RECLAIM_SLEEP, RECLAIM_SLOT_CONTROL,
-                   now_ns + reclaim_backoff_ns(reclaim, reclaim->control_retries));
-}
-
 static void on_answer(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,
                       struct reclaim_effects *effects)
 {
@@ -452,8 +360,10 @@ static void on_answer(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,
         end_if_idle(reclaim, effects);
     } else if (slot == RECLAIM_SLOT_CHAIN) {
         on_chain(reclaim, now_ns, chain_reader_answer(&reclaim->chain, now_ns), effects);
+    } else if (reclaim->control.outcome == STORE_OK) {
+        on_control(reclaim, now_ns, effects);
     } else {
-        on_control_answer(reclaim, now_ns, effects);
+        reclaim_ask_again(reclaim, now_ns, effects);
     }
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/reclaim_request.h"
+
 enum verdict {
     VERDICT_KEEP,
     VERDICT_DELETE,

@@ -1,0 +1,26 @@
+/* reclaim_request.h - requests and effects of the reclaim machine, for both halves of a round. Part
+ * of core/reclaim.c, not of the public interface. */
+#ifndef CORE_RECLAIM_REQUEST_H
+#define CORE_RECLAIM_REQUEST_H
+
+#include "core/reclaim.h"
+
+void reclaim_effect(struct reclaim_effects *effects, enum reclaim_effect_kind kind, uint32_t slot,
+                    int64_t at_ns);
+int64_t reclaim_backoff_ns(struct reclaim *reclaim, uint32_t failures);
+/* The control operation, whose key and `after` are set; PUT: an empty object. */
+void reclaim_submit(struct reclaim *reclaim, enum store_verb verb, struct reclaim_effects *effects);
+/* Lists keys below `prefix` after `after`. */
+void reclaim_list(struct reclaim *reclaim, const char *prefix, const char *after,
+                  struct reclaim_effects *effects);
+/* The next page of the listing whose page is held; false if that was the last. */
+MUST_USE bool reclaim_list_on(struct reclaim *reclaim, struct reclaim_effects *effects);
+/* The control operation's answer was not OK. */
+void reclaim_ask_again(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects);
+
+/* In reclaim.c: ends the round when nothing is in flight any more. An error text (NULL: none) is
+ * copied. */
+void reclaim_finish(struct reclaim *reclaim, enum reclaim_end end, const char *error,
+                    struct reclaim_effects *effects);
+
+#endif
