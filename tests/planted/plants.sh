@@ -57,7 +57,7 @@ plant what_is_not_named_is_garbage 'reclaim' reclaim_sweep.c \
 plant what_a_zombie_names_is_garbage 'reclaim' reclaim_sweep.c \
 	's/return name->sequence <= state->last_sequence;/return true;/'
 plant highest_floor_is_deleted 'reclaim' reclaim_sweep.c \
-	's/return floor_below\(floor, old\) && floor\.step <= old\.step/return old.version > 0/'
+	's/if \(floor_below\(floor, old\) && floor\.step <= old\.step\)/if (old.version > 0)/'
 plant orphans_are_kept 'end' reclaim_sweep.c \
 	's/if \(live_set_has\(&reclaim->live, &name\)\) \{/if (live_set_has(\&reclaim->live, \&name) || is_orphan(state, \&name)) {/'
 plant any_number_counts 'reclaim' watermark.c \
