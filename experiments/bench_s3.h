@@ -116,6 +116,8 @@ MUST_USE bool bench_rclone(struct bench *bench, const char *address,
 void bench_rclone_tell(const struct s3_options *options, const struct credentials *keys);
 /* `rclone copy`, 4 transfers at a time; *wall_s is without what it takes to start. False: said. */
 MUST_USE bool bench_rclone_copy(const char *from, const char *to, double *wall_s);
+/* `rclone hashsum CRC32 --download`, 4 at a time: reads, verifies nothing, keeps nothing. */
+MUST_USE bool bench_rclone_hash(const char *from, double *wall_s);
 /* As the store would take it. */
 const char *bench_s3_region(const struct s3_options *options);
 

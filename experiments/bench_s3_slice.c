@@ -16,7 +16,6 @@
 #define ROUND_REQUESTS 200 /* of each side */
 #define SLICE_BYTES (UINT32_C(1) << 20)
 #define OBJECTS 8
-#define P95_TARGET 1.1
 
 static const struct tgb_mesh mesh = {.data = 4, .context = 1};
 
@@ -30,11 +29,14 @@ enum side {
 struct turn {
     const char *name;
     uint32_t requests;
+    double target; /* of the ratio of P95 */
 };
 
+/* Of several at once the last one waits for the checks of all: that is throughput, not what a slice
+ * takes. */
 static const struct turn turns[] = {
-    {"slice 1MiB", 1},
-    {"4 slices 1MiB", 4},
+    {"slice 1MiB", 1, 1.1},
+    {"4 slices 1MiB", 4, NAN},
 };
 
 struct slices {
@@ -162,11 +164,11 @@ static void report_value(struct bench *bench, const struct turn *turn, const cha
 
 static void report(struct bench *bench, const struct turn *turn, struct slices *slices)
 {
-    static const struct {
+    const struct {
         const char *name;
         double fraction;
         double target; /* of the ratio */
-    } quantiles[] = {{"P50", 0.5, NAN}, {"P95", 0.95, P95_TARGET}, {"P99", 0.99, NAN}};
+    } quantiles[] = {{"P50", 0.5, NAN}, {"P95", 0.95, turn->target}, {"P99", 0.99, NAN}};
     static const char *const sides[SIDE_COUNT] = {"store", "libcurl"};
     for (size_t side = 0; side < SIDE_COUNT; side++)
         gsl_sort(slices->latency_ms[side], 1, slices->count);
