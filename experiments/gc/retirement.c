@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "core/chain_reader.h"
 #include "core/driver.h"
 #include "core/membership.h"
+#include "experiments/live/live_chain.h"
 #include "experiments/trials/producer_config.h"
 
 #define RETRY_NS (50 * NS_PER_MS)
@@ -92,28 +92,16 @@ enum retirement retirement_of_consumer(struct live_session *session, uint32_t co
 static bool find_epoch(struct live_session *session, uint32_t producer, uint32_t *epoch,
                        char text[RETIREMENT_TEXT_MAX])
 {
-    struct loop *loop = live_session_loop(session);
     struct chain_reader reader;
-    struct chain_reader_options options = {.retry_ns = RETRY_NS, .retry_max_ns = RETRY_MAX_NS};
-    uint64_t seed = (uint64_t)loop_now(loop);
-    chain_reader_init(&reader, &options, random_stream_make(seed, producer));
-    struct chain_effect effect = chain_reader_begin(&reader, loop_now(loop));
-    while (effect.kind == CHAIN_SUBMIT || effect.kind == CHAIN_SLEEP) {
-        if (effect.kind == CHAIN_SUBMIT) {
-            live_session_do(session, session->store, &reader.op);
-            effect = chain_reader_answer(&reader, loop_now(loop));
-        } else {
-            pause_until(session, effect.until_ns);
-            effect = chain_reader_wake(&reader, loop_now(loop));
-        }
-    }
+    live_chain_init(session, &reader);
+    enum chain_effect_kind kind = live_chain_read(session, &reader);
     *epoch = 0;
-    if (effect.kind == CHAIN_FAILED)
+    if (kind == CHAIN_FAILED)
         snprintf(text, RETIREMENT_TEXT_MAX, "%s", reader.error);
     else if (reader.known != NULL && manifest_state_find(reader.known, producer) != NULL)
         *epoch = manifest_state_find(reader.known, producer)->epoch;
     chain_reader_deinit(&reader);
-    return effect.kind != CHAIN_FAILED;
+    return kind != CHAIN_FAILED;
 }
 
 struct fencing {
