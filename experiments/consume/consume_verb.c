@@ -8,6 +8,7 @@
 #include "experiments/config/units.h"
 #include "experiments/consume/checkpoint_file.h"
 #include "experiments/consume/consume_report.h"
+#include "experiments/consume/consume_start.h"
 #include "experiments/consume/order_witness.h"
 #include "experiments/gc/retirement.h"
 #include "experiments/live/live_access.h"
@@ -28,6 +29,7 @@ struct consume_call {
     uint32_t ranks; /* of the whole job */
     uint32_t first; /* of this process */
     uint32_t count;
+    char token[LIVE_TOKEN_MAX]; /* of ranks that are started one by one; empty: none */
 };
 
 /* ---- what was asked for ---- */
@@ -38,15 +40,27 @@ static bool take_ranks(struct consume_call *call)
     const struct cli *cli = call->cli;
     char text[LIVE_RANKS_TEXT_MAX];
     struct live_ranks ranks;
-    struct live_ranks_flags flags = {.rank = cli->rank, .ranks = cli->ranks, .token = "none"};
+    struct live_ranks_flags flags = {.rank = cli->rank, .ranks = cli->ranks, .token = cli->token};
     if (cli->rank == NULL && cli->ranks != 0) {
+        if (cli->token != NULL) {
+            cli_error(CLI_USAGE, "--token is for ranks that are started one by one: give --rank, "
+                                 "too, or leave it out");
+            return false;
+        }
         call->ranks = call->count = (uint32_t)cli->ranks;
         return true;
     }
-    if (!live_ranks_find(&flags, &ranks, text)) {
+    bool found = live_ranks_find(&flags, &ranks, text);
+    if (!found && flags.token == NULL) { /* which is needed only where they must agree */
+        flags.token = "none";
+        found = live_ranks_find(&flags, &ranks, text);
+        ranks.token[0] = '\0';
+    }
+    if (!found) {
         cli_error(CLI_USAGE, "%s", text);
         return false;
     }
+    memcpy(call->token, ranks.token, sizeof(call->token));
     call->ranks = ranks.count;
     call->first = ranks.rank;
     call->count = 1;
@@ -140,6 +154,46 @@ static int open_session(const struct consume_call *call, enum directory_access a
     return cli_error(opened == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
 }
 
+/* Whether this rank goes on from a checkpoint. A status other than CLI_DONE: it was told why not
+ * even that is known. */
+static int find_place(const struct consume_call *call, bool *found)
+{
+    const struct consume_job *job = &call->job;
+    struct checkpoint_file file = {
+        .folder = job->checkpoints, .run = job->run, .rank = call->first, .slices = job->slices};
+    struct checkpoint_set set = {0};
+    char error[CHECKPOINT_FILE_TEXT_MAX];
+    if (job->checkpoints != NULL && !checkpoint_file_load(&file, &set, error))
+        return cli_error(CLI_FAILED, "rank %u: %s", call->first, error);
+    *found = set.count > 0;
+    return CLI_DONE;
+}
+
+/* Ranks that are started one by one start at one step, too. */
+static int agree(struct consume_call *call)
+{
+    struct live_session session;
+    char text[CONSUME_JOB_TEXT_MAX];
+    bool found = false;
+    int status = find_place(call, &found);
+    if (status != CLI_DONE || found)
+        return status;
+    if (call->token[0] == '\0')
+        return cli_error(CLI_USAGE,
+                         "rank %u of %u has no checkpoint, and all ranks are to start at one step: "
+                         "give them all the same --from STEP (%" PRIu64
+                         " is the first now), or the same --token WORD, a new one for every job",
+                         call->first, call->ranks, call->job.from);
+    status = open_session(call, DIRECTORY_WRITE, &session);
+    if (status != CLI_DONE)
+        return status;
+    enum open_result agreed = consume_start_agree(&session, call->token, &call->job, text);
+    live_session_close(&session);
+    if (agreed == OPEN_OK)
+        return CLI_DONE;
+    return cli_error(agreed == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", text);
+}
+
 /* What the store says of the run; the session is closed before anything is forked. */
 static int find_job(struct consume_call *call)
 {
@@ -148,10 +202,13 @@ static int find_job(struct consume_call *call)
     int status = open_session(call, DIRECTORY_READ, &session);
     if (status != CLI_DONE)
         return status;
+    bool given = call->job.from > 0;
     enum open_result found = consume_job_find(&session, call->ranks, &call->job, text);
+    if (found == OPEN_OK && given)
+        found = consume_start_check(&session, &call->job, text);
     live_session_close(&session);
     if (found == OPEN_OK)
-        return CLI_DONE;
+        return given || call->count == call->ranks ? CLI_DONE : agree(call);
     return cli_error(found == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", text);
 }
 
@@ -267,7 +324,11 @@ int consume_main(int argc, char **argv)
             "that died, or is started again, goes on from there: what it was given once it is\n"
             "given again, the same. What no rank's checkpoints need any more may be reclaimed\n"
             "(lakestream gc). Without --checkpoints the ranks start anew each time, and hold\n"
-            "nothing once they ended. Ctrl-C keeps a last checkpoint and stops.\n\n"
+            "nothing once they ended. Ctrl-C keeps a last checkpoint and stops. Ranks that are "
+            "started\n"
+            "one by one and have no checkpoint need the same --token, which makes them start at "
+            "one\n"
+            "step (srun gives one), or the same --from.\n\n"
             "  first, next  the first step of this call, and the one that would be next\n"
             "  digest       of all slices so far, in order: the same bytes give the same digest\n"
             "  rate         slices per second of running\n"
@@ -284,7 +345,7 @@ int consume_main(int argc, char **argv)
             "reclaimed before it was seen.",
         .flags = CLI_S3 | CLI_SET | CLI_JSON | CLI_RANK | CLI_RANKS | CLI_CHECKPOINTS |
                  CLI_CHECKPOINT_EVERY | CLI_STEPS | CLI_PREFETCH | CLI_ROLLBACK | CLI_STEP_TIME |
-                 CLI_LOG | CLI_FROM | CLI_ORDER | CLI_RETIRE,
+                 CLI_LOG | CLI_FROM | CLI_ORDER | CLI_RETIRE | CLI_TOKEN,
         .operand = "STORE",
         .operands_min = 1,
         .operands_max = 1,

@@ -11,6 +11,8 @@
 
 #define LIVE_MARKER_KEY "run/format"
 #define LIVE_REMOVING_KEY "run/removing"
+/* Before a token: where ranks with it start that keep no checkpoint (consume_start.h). */
+#define LIVE_CONSUME_PREFIX "run/consume-"
 #define LIVE_FORMAT 1
 #define LIVE_MARKER_TEXT_MAX 1536
 /* What batches hold: bytes by (producer, sequence), or files that were given. */

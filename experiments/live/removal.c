@@ -62,6 +62,16 @@ static bool is_of_group(const char *key)
            id[LIVE_GROUP_ID_MAX - 1] == '/';
 }
 
+/* What the ranks of a job agreed on (live_marker.h). */
+static bool is_of_consumers(const char *key)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    if (strncmp(key, LIVE_CONSUME_PREFIX, strlen(LIVE_CONSUME_PREFIX)) != 0)
+        return false;
+    const char *token = key + strlen(LIVE_CONSUME_PREFIX);
+    return token[0] != '\0' && token[strspn(token, plain)] == '\0';
+}
+
 /* Versions and TGBs aside. */
 static bool is_ours(const char *key)
 {
@@ -69,8 +79,8 @@ static bool is_ours(const char *key)
     struct watermark_name watermark;
     uint64_t intent;
     return strcmp(key, LIVE_MARKER_KEY) == 0 || strcmp(key, LIVE_REMOVING_KEY) == 0 ||
-           is_of_group(key) || name_parse_floor(key, &floor) || name_parse_intent(key, &intent) ||
-           name_parse_watermark(key, &watermark);
+           is_of_group(key) || is_of_consumers(key) || name_parse_floor(key, &floor) ||
+           name_parse_intent(key, &intent) || name_parse_watermark(key, &watermark);
 }
 
 static void note_unknown(struct removal *removal, const char *key)

@@ -84,9 +84,10 @@ static void one_rank_alone_is_one_of_them(void)
 {
     struct plane plane;
     plane_open(&plane, "1x2", 5);
-    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
-                              WORDS("--rank", "1", "--ranks", "2", "--steps", "5", "--json")),
-                    0);
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume",
+                  WORDS("--rank", "1", "--ranks", "2", "--from", "1", "--steps", "5", "--json")),
+        0);
     json_t *report = plane_json(&plane.process);
     CU_ASSERT_EQUAL(json_array_size(json_object_get(report, "ranks")), 1);
     CU_ASSERT_EQUAL(live_number(json_array_get(json_object_get(report, "ranks"), 0), "rank", NULL),
@@ -308,32 +309,37 @@ static void damaged_slices_are_named(void)
     CU_ASSERT_TRUE_FATAL(found);
     /* Of slice 1, its stored bytes; rank 0 reads on. */
     plane_flip(path, PLANE_TGB_BYTES - 100);
-    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
-                              WORDS("--rank", "0", "--ranks", "2", "--steps", "4", RETRY_SOON)),
-                    0);
-    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
-                              WORDS("--rank", "1", "--ranks", "2", "--steps", "4", RETRY_SOON)),
-                    1);
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume",
+                  WORDS("--rank", "0", "--ranks", "2", "--from", "1", "--steps", "4", RETRY_SOON)),
+        0);
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume",
+                  WORDS("--rank", "1", "--ranks", "2", "--from", "1", "--steps", "4", RETRY_SOON)),
+        1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "-3-49152"));
     CU_ASSERT_TRUE(plane_said(&plane.process, "checksum does not match"));
     plane_flip(path, PLANE_TGB_BYTES - 100);
     /* A header that claims bytes beyond its slot. */
     long slot = 64 + 2 * 32;
     plane_flip(path, slot + 23);
-    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
-                              WORDS("--rank", "0", "--ranks", "2", "--steps", "4", RETRY_SOON)),
-                    1);
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume",
+                  WORDS("--rank", "0", "--ranks", "2", "--from", "1", "--steps", "4", RETRY_SOON)),
+        1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "impossible value"));
     plane_flip(path, slot + 23);
     plane_cut(path, PLANE_TGB_BYTES / 2);
-    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
-                              WORDS("--rank", "1", "--ranks", "2", "--steps", "4", RETRY_SOON)),
-                    1);
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume",
+                  WORDS("--rank", "1", "--ranks", "2", "--from", "1", "--steps", "4", RETRY_SOON)),
+        1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "-3-49152"));
     unlink(path);
-    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
-                              WORDS("--rank", "1", "--ranks", "2", "--steps", "4", RETRY_SOON)),
-                    1);
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume",
+                  WORDS("--rank", "1", "--ranks", "2", "--from", "1", "--steps", "4", RETRY_SOON)),
+        1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "is not there: was it deleted by hand?"));
     plane_close(&plane);
 }

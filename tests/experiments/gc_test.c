@@ -80,7 +80,7 @@ static void nothing_goes_while_a_rank_is_missing(void)
     plane_open(&plane, "2x1", 20);
     CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s")), 0);
     CU_ASSERT_EQUAL(live_count_in(plane.process.out, "--retire-consumer 0"), 1);
-    const char *const *words = WORDS("--rank", "0", "--ranks", "2", "--steps", "17",
+    const char *const *words = WORDS("--rank", "0", "--ranks", "2", "--from", "1", "--steps", "17",
                                      "--checkpoints", plane.checkpoints, "--checkpoint-every", "4");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
     json_t *report = round_of(&plane, NULL);

@@ -19,6 +19,7 @@ extern const struct harness_test table_tests[];
 extern const struct harness_test query_tests[];
 extern const struct harness_test progress_tests[];
 extern const struct harness_test figure_tests[];
+extern const struct harness_test figure_plane_tests[];
 extern const struct harness_test storage_bound_tests[];
 extern const struct harness_test read_reference_tests[];
 extern const struct harness_test live_reference_tests[];
@@ -38,6 +39,7 @@ extern const struct harness_test produce_tests[];
 extern const struct harness_test checkpoint_file_tests[];
 extern const struct harness_test order_digest_tests[];
 extern const struct harness_test consume_memory_tests[];
+extern const struct harness_test consume_start_tests[];
 extern const struct harness_test consume_tests[];
 extern const struct harness_test gc_tests[];
 extern const struct harness_test removal_tests[];
@@ -65,6 +67,7 @@ static const struct harness_suite suites[] = {
     {"query", query_tests},
     {"progress", progress_tests},
     {"figure", figure_tests},
+    {"figure_plane", figure_plane_tests},
     {"storage_bound", storage_bound_tests},
     {"read_reference", read_reference_tests},
     {"live_reference", live_reference_tests},
@@ -83,6 +86,7 @@ static const struct harness_suite suites[] = {
     {"produce", produce_tests},
     {"checkpoint_file", checkpoint_file_tests},
     {"order_digest", order_digest_tests},
+    {"consume_start", consume_start_tests},
     {"consume", consume_tests},
     {"consume_memory", consume_memory_tests},
     {"gc", gc_tests},

@@ -108,6 +108,8 @@ static void only_what_a_run_holds_is_of_it(void)
         {"run+", "formats", "run/formats"},
         {"run+/group-0123456789abcde+", "start-0", "run/group-0123456789abcde/start-0"},
         {"run+/group-0123456789abcdeg+", "start-0", "run/group-0123456789abcdeg/start-0"},
+        {"run+", "consume-", "run/consume-"},
+        {"run+", "consume-a.b", "run/consume-a.b"},
         {"intent+", "photo", "intent/photo"},
         {"watermark+", "photo", "watermark/photo"},
     };
@@ -123,6 +125,7 @@ static void only_what_a_run_holds_is_of_it(void)
         unlink(path);
     }
     put_stranger(&removal, "run+/group-0123456789abcdef+", "start-0", path);
+    put_stranger(&removal, "run+", "consume-monday_1", path);
     CU_ASSERT_EQUAL(remove_by_verb(&removal, "--yes", NULL), 0);
     CU_ASSERT_NOT_EQUAL(access(removal.folder, F_OK), 0);
     case_close(&removal);

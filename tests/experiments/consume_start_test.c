@@ -1,0 +1,128 @@
+/* consume_start_test.c - ranks that are started one by one, as real processes: they start at one
+ * step, whatever is given up between them, or say what is missing. */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/name.h"
+#include "tests/experiments/plane_fixture.h"
+#include "tests/harness.h"
+
+#define WORDS(...)                                                                                 \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+/* What a reclaimer leaves that died right behind its intent. */
+static void write_intent(const struct plane *plane, uint64_t step)
+{
+    char path[LIVE_PATH_MAX];
+    char key[STORE_KEY_MAX];
+    live_path(path, plane->folder, "intent+");
+    mkdir(path, 0777);
+    name_intent(key, step);
+    snprintf(path, sizeof(path), "intent+/%s", key + strlen(NAME_INTENT_PREFIX));
+    plane_write(plane, path, "");
+}
+
+static void expect_first_step(const struct plane *plane, long long step)
+{
+    json_t *report = plane_json(&plane->process);
+    const json_t *row = json_array_get(json_object_get(report, "ranks"), 0);
+    CU_ASSERT_EQUAL(live_number(row, "first_step", NULL), step);
+    json_decref(report);
+}
+
+static void ranks_with_one_token_start_at_one_step(void)
+{
+    struct plane plane;
+    plane_open(&plane, "2x1", 20);
+    write_intent(&plane, 5);
+    const char *const *words =
+        WORDS("--rank", "1", "--ranks", "2", "--token", "monday-1", "--steps", "3", "--json");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
+    expect_first_step(&plane, 5);
+    words = WORDS("--rank", "0", "--ranks", "2", "--token", "monday-1", "--steps", "3", "--json");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
+    expect_first_step(&plane, 5);
+    /* One that comes when more is given up does not start elsewhere; a new job does. */
+    write_intent(&plane, 9);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "--token monday-1 start at step 5, and what is below "
+                                              "step 9 has been given up since"));
+    words = WORDS("--rank", "0", "--ranks", "2", "--token", "monday-2", "--steps", "3", "--json");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
+    expect_first_step(&plane, 9);
+    plane_write(&plane, "run+/consume-monday-3", "{\"from\": 0}");
+    words = WORDS("--rank", "0", "--ranks", "2", "--token", "monday-3", "--steps", "3");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "run/consume-monday-3 is damaged"));
+    plane_close(&plane);
+}
+
+/* Where a later rank finds less given up than the first one did: it goes by the first. */
+static void what_was_agreed_counts_not_what_is_found(void)
+{
+    struct plane plane;
+    plane_open(&plane, "2x1", 20);
+    plane_write(&plane, "run+/consume-word", "{\"from\": 7}");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
+                              WORDS("--rank", "1", "--ranks", "2", "--token", "word", "--steps",
+                                    "3", "--json")),
+                    0);
+    expect_first_step(&plane, 7);
+    plane_close(&plane);
+}
+
+static void without_a_token_the_step_must_be_given_or_kept(void)
+{
+    struct plane plane;
+    plane_open(&plane, "2x1", 20);
+    const char *const *words = WORDS("--rank", "1", "--ranks", "2", "--steps", "3", "--checkpoints",
+                                     plane.checkpoints, "--json");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "rank 1 of 2 has no checkpoint"));
+    CU_ASSERT_TRUE(plane_said(&plane.process, "--from STEP (1 is the first now)"));
+    const char *const *given = WORDS("--rank", "1", "--ranks", "2", "--steps", "3", "--from", "2",
+                                     "--checkpoints", plane.checkpoints, "--json");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", given), 0);
+    expect_first_step(&plane, 2);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
+    expect_first_step(&plane, 5);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--ranks", "2", "--token", "word")), 2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "--token is for ranks that are started one by one"));
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume", WORDS("--rank", "0", "--ranks", "2", "--token", "a/b")), 2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "--token: expected 1 to 63 letters"));
+    plane_close(&plane);
+}
+
+/* A typo must not let a reclaimer give up the whole chain. */
+static void a_start_beyond_the_chain_is_refused(void)
+{
+    struct plane plane;
+    char path[LIVE_PATH_MAX];
+    plane_open(&plane, "2x1", 4);
+    const char *const *words = WORDS("--ranks", "2", "--from", "6", "--steps", "1");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "--from 6 is beyond the end of "));
+    CU_ASSERT_TRUE(plane_said(&plane.process, ", whose next step is 5"));
+    live_path(path, plane.folder, "watermark+");
+    struct stat found;
+    CU_ASSERT_NOT_EQUAL(stat(path, &found), 0);
+    plane_produce(&plane, "2x1", 1);
+    words = WORDS("--ranks", "2", "--from", "5", "--steps", "1", "--json");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
+    expect_first_step(&plane, 5);
+    plane_close(&plane);
+}
+
+const struct harness_test consume_start_tests[] = {
+    HARNESS_TEST(ranks_with_one_token_start_at_one_step),
+    HARNESS_TEST(what_was_agreed_counts_not_what_is_found),
+    HARNESS_TEST(without_a_token_the_step_must_be_given_or_kept),
+    HARNESS_TEST(a_start_beyond_the_chain_is_refused),
+    {0},
+};
