@@ -234,6 +234,8 @@ static void upset_due(struct timer *timer, void *context)
     enum swarm_upset upset = choose(swarm);
     struct swarm_rank_life *rank = some_rank(swarm);
     set_timer(swarm);
+    if (upset == UPSET_COUNT)
+        return; /* nothing is drawn in this world */
     if (rank != NULL && (upset >= UPSET_FIRST_OF_RANKS || draw(swarm, RANK_SHARE) == 0)) {
         upset_rank(swarm, rank, upset);
         return;
