@@ -15,10 +15,14 @@
 #include "sim/yardstick.h"
 
 #define FROZEN "configs/bench/p1.yaml"
+#define LARGE "configs/bench/scale.yaml"
 #define REPEATS 5
 #define TARGET_SPEED 45000.0  /* simulated seconds per second */
 #define TARGET_EVENTS 10e6    /* events/s at 1,024 producers */
 #define TARGET_RESIDENT 512.0 /* MB */
+#define TARGET_LARGE_CPU 300.0
+#define TARGET_LARGE_RESIDENT 2000.0
+#define LARGE_LIVE 1000000.0 /* steps in its last version, at least */
 
 /* One timed run of the frozen configuration. */
 struct timing {
@@ -28,15 +32,20 @@ struct timing {
     uint64_t violations;
 };
 
-static bool load(struct overrides overrides, struct experiment *experiment)
+static bool load_file(const char *file, struct overrides overrides, struct experiment *experiment)
 {
     char path[CONFIG_PATH_MAX];
     struct diagnostic diagnostic;
-    cli_data_path(FROZEN, path);
+    cli_data_path(file, path);
     if (experiment_load(path, overrides, experiment, &diagnostic))
         return true;
     cli_error(CLI_FAILED, "%s", diagnostic.text);
     return false;
+}
+
+static bool load(struct overrides overrides, struct experiment *experiment)
+{
+    return load_file(FROZEN, overrides, experiment);
 }
 
 static struct timing measure(const struct config *config, unsigned reference, int repeats)
@@ -177,6 +186,85 @@ static double resident_mb(const struct config *config)
     return (double)usage.ru_maxrss * 1024 / 1e6;
 }
 
+/* What one run in a child of its own takes. */
+struct child_run {
+    struct simulation_result result;
+    uint64_t live; /* steps in the newest version */
+    double cpu_s;
+    double resident_mb;
+};
+
+static void take_live(void *context, const struct simulation_sample *sample)
+{
+    ((struct child_run *)context)->live = sample->live;
+}
+
+static void run_in_child(const struct config *config, struct child_run *run, int file)
+{
+    struct simulation_options options;
+    simulate_options_of(config, config->seed, &options);
+    options.sampled = take_live;
+    options.sample_ns = options.duration_ns;
+    options.context = run;
+    simulation_run(&options, &run->result);
+    _exit(write(file, run, sizeof(*run)) == (ssize_t)sizeof(*run) ? 0 : 1);
+}
+
+/* False: the child did not come to its end. */
+static bool run_child(const struct config *config, struct child_run *run)
+{
+    int ends[2];
+    *run = (struct child_run){0};
+    fflush(NULL);
+    if (pipe(ends) != 0)
+        return false;
+    pid_t child = fork();
+    if (child == 0)
+        run_in_child(config, run, ends[1]);
+    close(ends[1]);
+    bool whole = child > 0 && read(ends[0], run, sizeof(*run)) == (ssize_t)sizeof(*run);
+    close(ends[0]);
+    int status = 0;
+    struct rusage usage = {0};
+    if (child < 0 || wait4(child, &status, 0, &usage) != child)
+        return false;
+    run->cpu_s = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                 (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    run->resident_mb = (double)usage.ru_maxrss * 1024 / 1e6;
+    return whole && status == 0;
+}
+
+static enum bench_verdict at_most(double value, double target)
+{
+    return value <= target ? BENCH_MEETS : BENCH_MISSES;
+}
+
+/* The large run: a million live steps, 1,024 producers and as many ranks. */
+static bool bench_large(struct bench *bench)
+{
+    struct experiment experiment;
+    struct child_run run;
+    if (!load_file(LARGE, (struct overrides){0}, &experiment))
+        return false;
+    bool whole = run_child(&experiment.arms[0].config, &run);
+    bool right = whole && run.result.violations.count + run.result.ended == 0 &&
+                 run.result.ranks_ended == 0 && (double)run.live >= LARGE_LIVE;
+    char note[VIOLATION_TEXT_MAX + 96];
+    snprintf(note, sizeof(note), "%.2f M steps live, %.2f M given, %.1f M events, %s",
+             (double)run.live / 1e6, (double)run.result.given / 1e6,
+             (double)run.result.handled / 1e6,
+             run.result.violations.count > 0 ? run.result.violations.first : "no violation");
+    bench_report(bench,
+                 &(struct bench_row){
+                     "1,024 producers and ranks", "CPU s for 1 h", run.cpu_s, TARGET_LARGE_CPU,
+                     right ? at_most(run.cpu_s, TARGET_LARGE_CPU) : BENCH_WRONG, note});
+    bench_report(bench,
+                 &(struct bench_row){"", "MB at most", run.resident_mb, TARGET_LARGE_RESIDENT,
+                                     at_most(run.resident_mb, TARGET_LARGE_RESIDENT), ""});
+    experiment_deinit(&experiment);
+    return true;
+}
+
 bool bench_memory(struct bench *bench)
 {
     static const char *const texts[] = {"policy.name=fixed", "policy.fixed.gap=1s"};
@@ -190,5 +278,5 @@ bool bench_memory(struct bench *bench)
     bench_report(bench, &(struct bench_row){"peak memory, fixed 1 s", "MB", peak, TARGET_RESIDENT,
                                             verdict, "P1 with the policy that commits most often"});
     experiment_deinit(&experiment);
-    return true;
+    return bench_large(bench);
 }
