@@ -120,9 +120,9 @@ int bench_main(int argc, char **argv)
             "rclone, which must be installed; medians of 5 rounds. What was written is deleted.\n\n"
             "consume measures reading on a real server: MB/s of one rank's process, 8 objects\n"
             "ahead, its checksums and all that it asks for before its first slice included,\n"
-            "beside rclone on the same 48 objects of 8 MiB, 4 at a time: copying them into files in\n"
-            "memory, and reading them only to hash them (CRC32); the faster one counts.\n"
-            "Medians of 5 rounds. What was written is deleted.\n\n"
+            "beside rclone on the same 48 objects of 8 MiB, 4 at a time: copying them into\n"
+            "files in memory, and reading them only to hash them (CRC32); the faster one\n"
+            "counts. Medians of 5 rounds. What was written is deleted.\n\n"
             "MISSES is a matter of the machine and its load; WRONG is a bug, and makes the exit\n"
             "status 1.",
         .flags = CLI_JSON | CLI_ROUNDS | CLI_S3,
