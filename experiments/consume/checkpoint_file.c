@@ -6,12 +6,12 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FORMAT 1
@@ -19,7 +19,7 @@
 #define FILE_BYTES_MAX 65536
 /* A save takes milliseconds: who has the lock for longer hangs, or is stopped. */
 #define LOCK_TRIES 1000
-#define LOCK_PAUSE_NS 10000000
+#define LOCK_PAUSE_MS 10
 
 /* ---- names ---- */
 
@@ -216,7 +216,6 @@ static bool sync_folder(const char *folder, char error[CHECKPOINT_FILE_TEXT_MAX]
 /* -1: `error` says why. What is returned is closed to unlock. */
 static int lock_file(const struct checkpoint_file *file, char error[CHECKPOINT_FILE_TEXT_MAX])
 {
-    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
     char path[PATH_MAX];
     if (!path_of(file, ".lock", path, error))
         return -1;
@@ -237,7 +236,7 @@ static int lock_file(const struct checkpoint_file *file, char error[CHECKPOINT_F
             close(fd);
             return -1;
         }
-        nanosleep(&pause, NULL);
+        (void)poll(NULL, 0, LOCK_PAUSE_MS);
     }
     return fd;
 }

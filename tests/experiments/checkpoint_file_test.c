@@ -222,11 +222,13 @@ static void a_save_waits_for_another_process(void)
 {
     char scratch[LIVE_SCRATCH_MAX];
     char path[LIVE_PATH_MAX];
+    char saved[LIVE_PATH_MAX];
     char error[CHECKPOINT_FILE_TEXT_MAX];
     int told[2];
     char byte = 0;
     live_scratch_make(scratch);
     live_path(path, scratch, "rank-7.json.lock");
+    live_path(saved, scratch, "rank-7.json");
     struct checkpoint_file file = file_in(scratch);
     int failed = pipe(told);
     assert(failed == 0);
@@ -237,7 +239,7 @@ static void a_save_waits_for_another_process(void)
         int fd = open(path, O_RDWR | O_CREAT, 0666);
         bool right = fd >= 0 && flock(fd, LOCK_EX) == 0 && write(told[1], &byte, 1) == 1;
         live_pause(200);
-        _exit(right && access(strcat(scratch, "/rank-7.json"), F_OK) != 0 ? 0 : 1);
+        _exit(right && access(saved, F_OK) != 0 ? 0 : 1);
     }
     CU_ASSERT_EQUAL(read(told[0], &byte, 1), 1);
     CU_ASSERT_EQUAL(checkpoint_file_save(&file, &three, error), CHECKPOINT_SAVE_DONE);
