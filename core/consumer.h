@@ -15,6 +15,9 @@
 #include "core/membership.h"
 #include "core/tgb.h"
 
+/* Retries of one slice whose bytes are damaged: an outage passes, what is damaged mostly stays so.
+ */
+#define CONSUMER_DAMAGED_MAX 8
 #define CONSUMER_FETCHES_MAX 64
 #define CONSUMER_ENTRIES_MAX 65536                 /* of a version, in memory: the next steps */
 #define CONSUMER_RAW_BYTES_MAX (UINT64_C(1) << 30) /* of a compressed slice */
@@ -31,7 +34,7 @@ struct consumer_options {
     uint64_t prefetch_bytes;
     uint32_t fetches_max;   /* 1..CONSUMER_FETCHES_MAX in flight or waiting to be taken */
     uint64_t steps_max;     /* fetched, from the first one on; 0: all */
-    uint32_t fetch_retries; /* of one slice: unanswered, or damaged */
+    uint32_t fetch_retries; /* of one slice: unanswered, or damaged (CONSUMER_DAMAGED_MAX) */
     uint32_t lookahead;  /* known steps not yet taken, below which the chain is looked at; >= 1 */
     int64_t poll_min_ns; /* > 0 */
     int64_t poll_max_ns;
@@ -156,6 +159,7 @@ struct fetch {
     struct store_op op;
     enum fetch_state state;
     uint32_t retries;
+    uint32_t damaged;    /* of the answers; they count among the retries, too */
     uint64_t wire_bytes; /* of the range asked for */
     struct consumer_delivery delivery;
     struct tgb_slice slice; /* as its header says; of a plain TGB zero */

@@ -99,6 +99,7 @@ static bool fetch_next(struct consumer *consumer, struct consumer_effects *effec
     assert(fetch->state == FETCH_FREE);
     fetch->delivery = (struct consumer_delivery){.step = step, .entry = *entry};
     fetch->retries = 0;
+    fetch->damaged = 0;
     fetch->wire_bytes = bytes;
     fetch->op.verb = STORE_GET;
     fetch->op.range_offset = offset;
@@ -181,7 +182,8 @@ static void retry(struct consumer *consumer, int64_t now_ns, struct fetch *fetch
 {
     const struct consumer_options *options = &consumer->options;
     char text[CONSUMER_END_TEXT_MAX];
-    if (++fetch->retries > options->fetch_retries) {
+    fetch->damaged += end == CONSUMER_CORRUPT;
+    if (++fetch->retries > options->fetch_retries || fetch->damaged > CONSUMER_DAMAGED_MAX) {
         describe(consumer, fetch, what, text);
         consumer_stop(consumer, end, text);
         fetch_clear(fetch);

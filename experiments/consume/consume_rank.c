@@ -23,6 +23,7 @@
 #include "experiments/trials/histogram.h"
 
 #define FETCHES_MAX 32
+#define FETCH_RETRIES 64 /* as of all else: an outage of minutes is waited for */
 #define HEAP_BESIDE (16 << 20) /* bytes that are kept beside the budget */
 #define PROGRESS_NS (250 * NS_PER_MS)
 /* What is in flight, and the last checkpoint, get so long once the rank is to stop. */
@@ -334,7 +335,7 @@ static bool fill_consumer(const struct consume_rank *rank, struct consumer_optio
         .prefetch_bytes = job->prefetch_bytes,
         .fetches_max = FETCHES_MAX,
         .steps_max = job->steps,
-        .fetch_retries = 8,
+        .fetch_retries = FETCH_RETRIES,
         .lookahead = FETCHES_MAX,
         .poll_min_ns = 10 * NS_PER_MS,
         .poll_max_ns = 2 * NS_PER_S,

@@ -213,6 +213,26 @@ static void damage_that_stays_names_object_and_range(void)
     rig_deinit(&rig);
 }
 
+/* However long an outage is waited for. */
+static void damage_is_given_up_before_an_outage_is(void)
+{
+    struct rig rig;
+    rig_init(&rig, mesh_4, BODY_BYTES);
+    rig_commit(&rig, 1);
+    rig_damage(&rig, 1, 1500);
+    struct rank rank;
+    struct consumer_options options = rig_options(&rig, 1);
+    options.fetch_retries = 64;
+    rank_open(&rank, &rig, &options);
+    rank_start(&rank);
+    rank_until_ended(&rank);
+    CU_ASSERT_EQUAL(rank.end, CONSUMER_CORRUPT);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->counters.requests[CONSUMER_REQUEST_SLICE],
+                    1 + CONSUMER_DAMAGED_MAX);
+    rank_close(&rank);
+    rig_deinit(&rig);
+}
+
 static void damaged_plain_tgb_is_found_by_the_manifest(void)
 {
     struct rig rig;
@@ -404,6 +424,7 @@ const struct harness_test consumer_fetch_tests[] = {
     HARNESS_TEST(no_more_is_fetched_than_will_be_used),
     HARNESS_TEST(damaged_slice_is_asked_for_again),
     HARNESS_TEST(damage_that_stays_names_object_and_range),
+    HARNESS_TEST(damage_is_given_up_before_an_outage_is),
     HARNESS_TEST(damaged_plain_tgb_is_found_by_the_manifest),
     HARNESS_TEST(object_that_is_too_short_is_damaged),
     HARNESS_TEST(slice_of_another_tgb_is_not_taken),
