@@ -23,7 +23,7 @@
 #include "experiments/trials/histogram.h"
 
 #define FETCHES_MAX 32
-#define FETCH_RETRIES 64 /* as of all else: an outage of minutes is waited for */
+#define FETCH_RETRIES 64       /* as of all else: an outage of minutes is waited for */
 #define HEAP_BESIDE (16 << 20) /* bytes that are kept beside the budget */
 #define PROGRESS_NS (250 * NS_PER_MS)
 /* What is in flight, and the last checkpoint, get so long once the rank is to stop. */
