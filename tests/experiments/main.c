@@ -19,6 +19,7 @@ extern const struct harness_test table_tests[];
 extern const struct harness_test query_tests[];
 extern const struct harness_test progress_tests[];
 extern const struct harness_test figure_tests[];
+extern const struct harness_test figure_plane_tests[];
 extern const struct harness_test storage_bound_tests[];
 extern const struct harness_test read_reference_tests[];
 extern const struct harness_test live_reference_tests[];
@@ -66,6 +67,7 @@ static const struct harness_suite suites[] = {
     {"query", query_tests},
     {"progress", progress_tests},
     {"figure", figure_tests},
+    {"figure_plane", figure_plane_tests},
     {"storage_bound", storage_bound_tests},
     {"read_reference", read_reference_tests},
     {"live_reference", live_reference_tests},

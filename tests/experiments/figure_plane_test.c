@@ -1,0 +1,202 @@
+/* figure_plane_test.c - the figures about ranks and reclaimers, from experiments run in small: what
+ * their tables and their points say of the runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/figures/reproduce_plan.h"
+#include "experiments/trials/simulate.h"
+#include "tests/experiments/results_fixture.h"
+#include "tests/harness.h"
+
+struct small {
+    struct fixture fixture;
+    struct results_db *db;
+    struct reproduce_plan plan;
+    struct figure_data data;
+    struct reported reported;
+    struct figure_page page;
+};
+
+/* The figure's experiment with one override, one seed. */
+static void small_make(struct small *small, const char *figure, const char *set)
+{
+    struct diagnostic diagnostic;
+    struct cli cli = {.sets = {set}, .set_count = 1};
+    *small = (struct small){.fixture = fixture_make()};
+    small->db = fixture_open(&small->fixture, RESULTS_WRITE);
+    CU_ASSERT_TRUE_FATAL(reproduce_plan_load(&cli, figure_find(figure), 1, &small->plan));
+    struct simulate_options options = {
+        .db = small->db, .jobs = 1, .seeds = 1, .command = "", .repeat = ""};
+    CU_ASSERT_EQUAL_FATAL(simulate_experiment(&small->plan.experiment, &options), 0);
+    CU_ASSERT_TRUE_FATAL(
+        figure_data_select(small->db, &small->plan.selection, &small->data, &diagnostic));
+    CU_ASSERT_TRUE_FATAL(reported_read("configs/reported.tsv", &small->reported, &diagnostic));
+    small->page = (struct figure_page){.figure = figure_find(figure),
+                                       .data = &small->data,
+                                       .reported = &small->reported,
+                                       .folder = small->fixture.directory,
+                                       .scripts = "plots"};
+}
+
+static void small_remove(struct small *small)
+{
+    figure_data_deinit(&small->data);
+    reproduce_plan_deinit(&small->plan);
+    results_close(small->db);
+    fixture_remove(&small->fixture);
+}
+
+#define TEXT_BYTES (1 << 16)
+
+/* What one of the figure's writers wrote; the caller frees it. */
+static char *written(const struct small *small, void (*write)(const struct figure_page *, FILE *))
+{
+    char *text = calloc(1, TEXT_BYTES);
+    FILE *file = fmemopen(text, TEXT_BYTES, "w");
+    write(&small->page, file);
+    CU_ASSERT_EQUAL(fclose(file), 0);
+    return text;
+}
+
+static void expect(const char *text, const char *part)
+{
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, part));
+    if (strstr(text, part) == NULL)
+        printf("\n  found    %.400s\n  expected %s\n", text, part);
+}
+
+/* The number in the cell `cells` further on than this text, which must be there. */
+static double number_behind(const char *text, const char *head, int cells)
+{
+    const char *at = strstr(text, head);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    at += strlen(head);
+    for (; cells > 0; cells--)
+        at = strstr(at, " | ") + 3;
+    return strtod(at, NULL);
+}
+
+/* The points and the variables; *points is the caller's to free. */
+static void plot(const struct small *small, char **points, char **variables)
+{
+    size_t size[2];
+    FILE *first = open_memstream(points, &size[0]);
+    FILE *second = open_memstream(variables, &size[1]);
+    small->page.figure->plot(&small->page, first, second);
+    fclose(first);
+    fclose(second);
+}
+
+static void amplification_is_that_of_headers(void)
+{
+    static struct small small;
+    char *points;
+    char *variables;
+    small_make(&small, "p6", "run.duration=30s");
+    char *table = written(&small, small.page.figure->paper);
+    char *summary = written(&small, small.page.figure->summary);
+    plot(&small, &points, &variables);
+    /* 32 bytes on 1 MiB; a rank alone needs all of a TGB, and 64 a 64th each. */
+    expect(table, "| 64 | 1.00003 | 1.00");
+    expect(table, "| 64.0 | 64 |");
+    expect(table, "| 1 | 1.00003 |");
+    expect(table, "Ceph RGW");
+    /* More ranks are given nothing in so short a time: their TGBs are large. */
+    expect(summary, "up to 512 ranks");
+    expect(summary, "| as reported: at most 1.02 at every scale");
+    expect(points, "\n512\t1.0000305");
+    expect(variables, "asked = 1.02\nreported = 1\nreported_dense = 128\n");
+    free(table);
+    free(summary);
+    free(points);
+    free(variables);
+    small_remove(&small);
+}
+
+static void reductions_stand_beside_the_closed_form(void)
+{
+    static struct small small;
+    char *points;
+    char *variables;
+    small_make(&small, "p7", "run.duration=400s");
+    char *table = written(&small, small.page.figure->paper);
+    char *summary = written(&small, small.page.figure->summary);
+    plot(&small, &points, &variables);
+    expect(table, "| 25 |");
+    expect(table, "By it the reported 72.0 % is had at a period of ");
+    expect(summary, "as the closed form");
+    CU_ASSERT_PTR_NULL(strstr(summary, "not as"));
+    expect(variables, "labels = '25 50 100 200 400 without '");
+    expect(variables, "chosen = '0 0 1 0 0 0 '");
+    /* With 400 steps between checkpoints nothing is let go in 400 s. */
+    double reduction = number_behind(points, "\n400\t", 0);
+    CU_ASSERT(reduction > -5 && reduction < 5);
+    reduction = number_behind(points, "\n25\t", 0);
+    CU_ASSERT(reduction > 60 && reduction < 80);
+    free(table);
+    free(summary);
+    free(points);
+    free(variables);
+    small_remove(&small);
+}
+
+static void a_timeline_has_every_process(void)
+{
+    static struct small small;
+    char *points;
+    char *variables;
+    small_make(&small, "p8", "run.duration=530s");
+    char *table = written(&small, small.page.figure->paper);
+    char *summary = written(&small, small.page.figure->summary);
+    char *headline = written(&small, small.page.figure->headline);
+    plot(&small, &points, &variables);
+    expect(table, "What happens: `producer:0-1@150s+60s,");
+    expect(summary, "0 steps skipped, ");
+    expect(summary, "| as reported: producers, ranks");
+    expect(headline, "0 steps skipped");
+    expect(variables, "ranks = 8\nproducers = 8\n");
+    expect(variables, "incident_kinds = 'producer rank rollback outage '");
+    expect(variables, "incident_processes = '0-1 3 0-7 0 '");
+    /* Time, committed, floor, 8 ranks, 8 producers. */
+    size_t columns = 1;
+    for (const char *at = strchr(points, '\n') + 1; *at != '\n'; at++)
+        columns += *at == '\t';
+    CU_ASSERT_EQUAL(columns, 19);
+    free(table);
+    free(summary);
+    free(headline);
+    free(points);
+    free(variables);
+    small_remove(&small);
+}
+
+static void hours_with_and_without_are_compared(void)
+{
+    static struct small small;
+    char *points;
+    char *variables;
+    small_make(&small, "p1_reclaimed", "run.duration=60min");
+    char *table = written(&small, small.page.figure->paper);
+    char *headline = written(&small, small.page.figure->headline);
+    plot(&small, &points, &variables);
+    expect(table, "| policy, hour 1 | manifest MiB kept | reclaimed |");
+    /* MiB of the manifest, kept and reclaimed. */
+    double kept = number_behind(table, "\n| dac | ", 0);
+    double reclaimed = number_behind(table, "\n| dac | ", 1);
+    CU_ASSERT(kept > 2.5 && reclaimed > 0.1 && reclaimed < 1);
+    expect(headline, "dac in hour 1: median age ");
+    expect(variables, "reclaimed = '0 1 0 1 0 1 0 1 '");
+    free(table);
+    free(headline);
+    free(points);
+    free(variables);
+    small_remove(&small);
+}
+
+const struct harness_test figure_plane_tests[] = {
+    HARNESS_TEST(amplification_is_that_of_headers),
+    HARNESS_TEST(reductions_stand_beside_the_closed_form),
+    HARNESS_TEST(a_timeline_has_every_process),
+    HARNESS_TEST(hours_with_and_without_are_compared),
+    {0},
+};
