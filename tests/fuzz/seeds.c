@@ -311,6 +311,7 @@ int main(int argc, char **argv)
     write_scripts("commit");
     write_scripts("inspect");
     write_scripts("reclaim");
+    write_scripts("consume");
     write_configs();
     write_options();
     write_units();

@@ -9,6 +9,7 @@
     X(tgb, "reading a sliced TGB, whole and by slices, under valid checksums too")                 \
     X(commit, "a producer on a store that answers anything")                                       \
     X(reclaim, "a reclaimer on a store that answers anything")                                     \
+    X(consume, "a rank on a store that answers anything")                                          \
     X(yaml, "reading YAML")                                                                        \
     X(experiment, "loading an experiment with --set")                                              \
     X(option, "setting one option from text")                                                      \
