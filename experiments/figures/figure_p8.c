@@ -168,11 +168,11 @@ static void p8_paper(const struct figure_page *page, FILE *markdown)
     const struct figure_arm *arm = troubled_arm(data);
     fprintf(
         markdown,
-        "\nWhat happens: `%s`.\n\nNothing is lost and nothing is committed twice, and what a rank "
-        "is given again has the same bytes: the checkers watch every version, every deletion "
-        "and every step given, and a run in which they find anything is not in the database. "
-        "Ranks are simulated as processes of their own; in a job that steps together the "
-        "others wait for the one that died.\n\n",
+        "\nWhat happens: `%s`.\n\nNothing is lost and nothing is committed twice, and a rank that "
+        "went back is given the same TGBs again: the checkers watch every version, every "
+        "deletion and every step given, and a run in which they find anything is not in the "
+        "database. Ranks are simulated as processes of their own; in a job that steps together "
+        "the others wait for the one that died.\n\n",
         arm != NULL ? arm->config.run.incidents : "nothing");
 }
 
@@ -202,7 +202,7 @@ static void p8_summary(const struct figure_page *page, FILE *markdown)
     }
     double skipped = figure_mean(data, arm, "skipped_steps").mean;
     fprintf(markdown,
-            "%.0f steps skipped, %.0f given again with the same bytes, no violation (%zu seeds) | "
+            "%.0f steps skipped, %.0f given again, of the same TGBs, no violation (%zu seeds) | "
             "`tests/live/exactly_once.sh` | %s: producers, ranks and the store fail, the others go "
             "on, and every step is given in its turn | `run.incidents` %s |\n",
             skipped, figure_mean(data, arm, "replayed_steps").mean, arm->run_count,
