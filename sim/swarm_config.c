@@ -11,6 +11,8 @@
 #define RECLAIM_DOMAIN UINT64_C(0x5245434c41494d)
 #define RANK_STREAMS 1000 /* keeps the second stream of a life apart from the first ones */
 #define PATIENCE 64       /* retries of a slice */
+/* Of creates at most; more, and 64 in a row that come to nothing are no longer rare. */
+#define CREATES_HIT_MOST 0.85
 
 const char *swarm_fault_name(uint32_t bit)
 {
@@ -138,7 +140,7 @@ static void draw_plan(struct swarm_config *config)
         /* Creates are few, and what can happen to them is most of it. */
         double factor = focused ? 1.0 : draw_between(&random, 0.0, 1.0);
         if (verb == STORE_PUT_IF_ABSENT)
-            factor = draw_between(&random, 1.0, 1.4);
+            factor = fmin(draw_between(&random, 1.0, 1.4), CREATES_HIT_MOST / total);
         for (uint32_t kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT && sum > 0.0; kind++)
             if (allowed(config, kind) &&
                 fault_kind_hits((enum fault_kind)kind, (enum store_verb)verb))

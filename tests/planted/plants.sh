@@ -79,6 +79,6 @@ plant order_is_that_of_arrival 'reader' consumer_fetch.c \
 plant another_rank_s_slice 'reader' consumer_fetch.c \
 	's/tgb_layout_offset\(&layout, consumer->options\.slice\)/tgb_layout_offset(\&layout, 0)/'
 plant rollback_goes_to_the_newest 'reader' membership.c \
-	's/while \(target != 0 && kept > 0 && found->items\[kept - 1\]\.step > target\)/while (0)/'
+	's/if \(target == 0\)/if (1)/'
 plant missing_slice_is_a_loss 'reader' consumer_fetch.c \
 	's/fetch->state = FETCH_MISSING;/consumer_stop(consumer, CONSUMER_LOST, "404"); return;/'
