@@ -47,7 +47,6 @@ enum plane_operation {
     X(ALLOWED_CHECKED, "start: from a checkpoint, after the intent was read")                      \
     X(ALLOWED_NEW, "start: without a checkpoint")                                                  \
     X(REFUSED_KEPT, "start: refused with checkpoints")                                             \
-    X(REFUSED_NEW, "start: refused without")                                                       \
     X(ROLLED_BACK, "start: rolled back, newer checkpoints discarded")                              \
     X(RESTORED, "start: from checkpoints older than the last kept")                                \
     X(SUPERSEDED, "end: superseded")                                                               \

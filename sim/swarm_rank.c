@@ -143,8 +143,7 @@ static void note_end(struct swarm_rank_life *life, enum consumer_end end)
     const struct consumer *consumer = trainer_consumer(life->trainer);
     turns[TURN_SUPERSEDED] += end == CONSUMER_SUPERSEDED;
     turns[TURN_RETIRED] += end == CONSUMER_RETIRED;
-    if (end == CONSUMER_REFUSED)
-        turns[life->oldest > 0 ? TURN_REFUSED_KEPT : TURN_REFUSED_NEW]++;
+    turns[TURN_REFUSED_KEPT] += end == CONSUMER_REFUSED && life->oldest > 0;
     turns[TURN_SLICE_MISSING] += consumer->counters.missing;
     turns[TURN_CHAIN_INVALID] += consumer->chain.invalid;
 }
