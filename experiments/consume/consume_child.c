@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "experiments/consume/consume_rank.h"
@@ -11,55 +10,38 @@
 bool consume_child_start(struct consume_child *child, const struct consume_job *job,
                          const struct consume_child *children, uint32_t count)
 {
-    int fds[2];
-    if (!live_wire_make(fds))
+    int fd;
+    pid_t pid = live_process_fork(&fd);
+    if (pid < 0)
         return false;
-    fflush(NULL); /* or both processes would write what is in the buffers */
-    pid_t pid = fork();
-    if (pid < 0) {
-        close(fds[0]);
-        close(fds[1]);
-        return false;
-    }
     if (pid == 0) {
         /* Held here, the parent's ends would hide its death from the others. */
         for (uint32_t i = 0; i < count; i++)
             if (children[i].fd >= 0)
                 close(children[i].fd);
-        close(fds[0]);
         struct consume_rank_options options = {
             .job = job,
             .rank = child->rank,
             .end_step = child->started && job->steps > 0 ? child->first_step + job->steps : 0,
             .rollback = child->started ? 0 : job->rollback, /* it went back already */
-            .fd = fds[1],
+            .fd = fd,
         };
         _exit(consume_rank_main(&options));
     }
-    close(fds[1]);
     child->before = consume_child_figures(child);
     child->life = (struct consume_figures){0};
     child->state = CONSUME_CHILD_RUNNING;
     child->pid = pid;
-    child->fd = fds[0];
+    child->fd = fd;
     child->ended_told = false;
     return true;
 }
 
-bool consume_child_reap(struct consume_child *child, char text[CONSUME_DEATH_TEXT_MAX])
+bool consume_child_reap(struct consume_child *child, char text[LIVE_DEATH_TEXT_MAX])
 {
-    int status = 0;
-    close(child->fd);
+    bool by_signal = live_process_reap(child->pid, child->fd, text);
     child->fd = -1;
-    pid_t reaped = waitpid(child->pid, &status, 0);
-    assert(reaped == child->pid);
-    if (WIFSIGNALED(status))
-        snprintf(text, CONSUME_DEATH_TEXT_MAX, "was killed by signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-    else
-        snprintf(text, CONSUME_DEATH_TEXT_MAX, "ended with status %d without saying why",
-                 WEXITSTATUS(status));
-    return WIFSIGNALED(status);
+    return by_signal;
 }
 
 struct consume_figures consume_child_figures(const struct consume_child *child)

@@ -9,8 +9,7 @@
 
 #include "experiments/consume/consume_job.h"
 #include "experiments/consume/consume_wire.h"
-
-#define CONSUME_DEATH_TEXT_MAX 64
+#include "experiments/live/live_process.h"
 
 enum consume_child_state {
     CONSUME_CHILD_WAITING, /* to be started at start_at_ns */
@@ -39,7 +38,7 @@ struct consume_child {
 MUST_USE bool consume_child_start(struct consume_child *child, const struct consume_job *job,
                                   const struct consume_child *children, uint32_t count);
 /* After a hang-up: waits for the process. True: it died by a signal; `text` says how it ended. */
-bool consume_child_reap(struct consume_child *child, char text[CONSUME_DEATH_TEXT_MAX]);
+bool consume_child_reap(struct consume_child *child, char text[LIVE_DEATH_TEXT_MAX]);
 /* Over all lives; latencies, digest and next step are those of the newest that has any. */
 struct consume_figures consume_child_figures(const struct consume_child *child);
 

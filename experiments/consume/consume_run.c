@@ -183,7 +183,7 @@ static void on_death(struct consume_supervisor *supervisor, struct consume_child
 
 static void on_hang_up(struct consume_supervisor *supervisor, struct consume_child *child)
 {
-    char text[CONSUME_DEATH_TEXT_MAX];
+    char text[LIVE_DEATH_TEXT_MAX];
     bool by_signal = consume_child_reap(child, text);
     if (!child->ended_told && by_signal) {
         on_death(supervisor, child, text);

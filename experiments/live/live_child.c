@@ -4,36 +4,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 bool live_child_start(struct live_child *child, const struct live_producer_options *options,
                       const struct live_child *children, uint32_t count)
 {
-    int fds[2];
-    if (!live_wire_make(fds))
+    int fd;
+    pid_t pid = live_process_fork(&fd);
+    if (pid < 0)
         return false;
-    fflush(NULL); /* or both processes would write what is in the buffers */
-    pid_t pid = fork();
-    if (pid < 0) {
-        close(fds[0]);
-        close(fds[1]);
-        return false;
-    }
     if (pid == 0) {
         /* Held here, the parent's ends would hide its death from the others. */
         for (uint32_t i = 0; i < count; i++)
             if (children[i].fd >= 0)
                 close(children[i].fd);
-        close(fds[0]);
         struct live_producer_options own = *options;
-        own.fd = fds[1];
+        own.fd = fd;
         _exit(live_producer_main(&own));
     }
-    close(fds[1]);
     child->state = LIVE_CHILD_OPENING;
     child->pid = pid;
-    child->fd = fds[0];
+    child->fd = fd;
     child->ended_told = false;
     return true;
 }
@@ -63,18 +54,9 @@ void live_child_record(struct live_child *child, const struct live_message *mess
 
 bool live_child_reap(struct live_child *child, char text[LIVE_DEATH_TEXT_MAX])
 {
-    int status = 0;
-    close(child->fd);
+    bool by_signal = live_process_reap(child->pid, child->fd, text);
     child->fd = -1;
-    pid_t reaped = waitpid(child->pid, &status, 0);
-    assert(reaped == child->pid);
-    if (WIFSIGNALED(status))
-        snprintf(text, LIVE_DEATH_TEXT_MAX, "was killed by signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-    else
-        snprintf(text, LIVE_DEATH_TEXT_MAX, "ended with status %d without saying why",
-                 WEXITSTATUS(status));
-    return WIFSIGNALED(status);
+    return by_signal;
 }
 
 void live_child_merge(struct live_child *child, struct recorder *recorder)

@@ -7,11 +7,11 @@
 
 #include <sys/types.h>
 
+#include "experiments/live/live_process.h"
 #include "experiments/live/live_producer.h"
 #include "experiments/live/live_wire.h"
 
 #define LIVE_RESTARTS_MAX 16
-#define LIVE_DEATH_TEXT_MAX 64
 
 enum live_child_state {
     LIVE_CHILD_WAITING,  /* to be started at start_at_ns */
