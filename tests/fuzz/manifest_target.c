@@ -91,11 +91,11 @@ static void parse(const char *key)
         directory_key_path(key, path);
 }
 
-/* Any name whose numbers fit is written so that it is read back. */
+/* Any name whose numbers are within what a key may claim is written so that it is read back. */
 static void format(struct fuzz_input *input)
 {
     char key[STORE_KEY_MAX];
-    struct tgb_name tgb = {.bucket = fuzz_number(input) % UINT64_C(1000000000000),
+    struct tgb_name tgb = {.bucket = fuzz_number(input) % (NAME_COUNT_MAX / TGB_BUCKET_NS + 1),
                            .sequence = fuzz_number(input),
                            .end_offset = fuzz_number(input),
                            .producer = (uint32_t)fuzz_number(input),
@@ -107,7 +107,8 @@ static void format(struct fuzz_input *input)
     bool read = name_parse_tgb(key, &parsed);
     assert(read && memcmp(&tgb, &parsed, sizeof(tgb)) == 0);
     assert(directory_key_check(key) == DIRECTORY_KEY_OK);
-    struct floor floor = {.version = tgb.sequence, .step = tgb.end_offset};
+    struct floor floor = {.version = tgb.sequence & NAME_COUNT_MAX,
+                          .step = tgb.end_offset & NAME_COUNT_MAX};
     struct floor floor_read;
     name_floor(key, floor);
     read = name_parse_floor(key, &floor_read);
