@@ -16,7 +16,7 @@
 enum flag_kind {
     FLAG_TOGGLE,   /* bool */
     FLAG_TEXT,     /* const char * */
-    FLAG_COUNT,    /* uint64_t, from 1 to max */
+    FLAG_COUNT,    /* uint64_t, from min to max */
     FLAG_SET,      /* appended to cli->sets */
     FLAG_ENDPOINT, /* appended to cli->endpoints */
 };
@@ -27,18 +27,21 @@ struct flag_row {
     const char *argument; /* NULL: none */
     const char *help;
     enum flag_kind kind;
+    uint64_t min;
     uint64_t max;
     size_t offset; /* into struct cli */
 };
 
-#define TOGGLE(field) FLAG_TOGGLE, 0, offsetof(struct cli, field)
-#define TEXT(field) FLAG_TEXT, 0, offsetof(struct cli, field)
-#define COUNT(field, max) FLAG_COUNT, max, offsetof(struct cli, field)
+#define TOGGLE(field) FLAG_TOGGLE, 0, 0, offsetof(struct cli, field)
+#define TEXT(field) FLAG_TEXT, 0, 0, offsetof(struct cli, field)
+/* From 1: a field that is 0 was not given. Where 0 has a meaning, the verb sets the default. */
+#define COUNT(field, max) FLAG_COUNT, 1, max, offsetof(struct cli, field)
+#define COUNT_FROM_0(field, max) FLAG_COUNT, 0, max, offsetof(struct cli, field)
 
 /* clang-format off */
 static const struct flag_row rows[] = {
     {CLI_SET, "set", "KEY=VALUE",
-     "override a config key; repeat for several (keys: lakestream list keys)", FLAG_SET, 0, 0},
+     "override a config key; repeat for several (keys: lakestream list keys)", FLAG_SET, 0, 0, 0},
     {CLI_SEEDS, "seeds", "N", "seeds for each arm, instead of the config's", COUNT(seeds, 100000)},
     {CLI_ARM, "arm", "NAME", "only this arm, or this group of arms", TEXT(arm)},
     {CLI_DB, "db", "FILE", "results database (default " CLI_DATABASE_DEFAULT ")", TEXT(db)},
@@ -67,7 +70,7 @@ static const struct flag_row rows[] = {
      TEXT(paper)},
     {CLI_ENDPOINT, "endpoint", "URL",
      "where an s3:// store answers: http://127.0.0.1:9000 (default: AWS_ENDPOINT_URL, else AWS)",
-     FLAG_ENDPOINT, 0, 0},
+     FLAG_ENDPOINT, 0, 0, 0},
     {CLI_REGION, "region", "NAME", "of an s3:// store (default: AWS_REGION, else us-east-1)",
      TEXT(region)},
     {CLI_PROFILE, "profile", "NAME", "of the shared credentials file (default: AWS_PROFILE)",
@@ -121,7 +124,7 @@ static const struct flag_row rows[] = {
      TEXT(loop)},
     {CLI_GRACE, "grace", "TIME", "leave batches that are younger (default 60s)", TEXT(grace)},
     {CLI_BEHIND, "behind", "N", "keep so many versions below the newest (default 4)",
-     COUNT(behind, UINT32_MAX)},
+     COUNT_FROM_0(behind, UINT32_MAX)},
     {CLI_RETIRE_CONSUMER, "retire-consumer", "RANK",
      "end a rank that will not come back: it holds nothing any more", TEXT(retire_consumer)},
     {CLI_RETIRE_PRODUCER, "retire-producer", "ID",
@@ -200,9 +203,9 @@ static bool take_count(struct cli *cli, const struct flag_row *row, const char *
 {
     struct diagnostic diagnostic;
     uint64_t number;
-    if (!unit_parse_count(text, &number, &diagnostic) || number < 1 || number > row->max)
-        return refuse(cli, "--%s %s: expected a number from 1 to %llu", row->name, text,
-                      (unsigned long long)row->max);
+    if (!unit_parse_count(text, &number, &diagnostic) || number < row->min || number > row->max)
+        return refuse(cli, "--%s %s: expected a number from %llu to %llu", row->name, text,
+                      (unsigned long long)row->min, (unsigned long long)row->max);
     *count = number;
     return true;
 }
@@ -212,6 +215,10 @@ static bool take_flag(struct cli *cli, const struct flag_row *row, const char *a
     void *field = (char *)cli + row->offset;
     if (row->kind != FLAG_SET && row->kind != FLAG_ENDPOINT && (cli->given & row->flag) != 0)
         return refuse(cli, "--%s is given twice; give it once", row->name);
+    /* A shell's variable that is not set is no wish for the default. */
+    if (argument != NULL && argument[0] == '\0')
+        return refuse(cli, "--%s is given an empty value; give one, or leave the flag out",
+                      row->name);
     cli->given |= row->flag;
     switch (row->kind) {
     case FLAG_TOGGLE:

@@ -136,7 +136,7 @@ struct cli {
     bool dry_run;
     const char *loop;
     const char *grace;
-    uint64_t behind;
+    uint64_t behind; /* 0 is 0: its verb sets the default before it parses */
     const char *retire_consumer;
     const char *retire_producer;
     bool retire;

@@ -161,7 +161,7 @@ static int reclaim(struct gc_call *call)
                     .retry_max_ns = RETRY_MAX_NS,
                     .mode = cli->dry_run ? RECLAIM_DRY_RUN : RECLAIM_DELETE,
                     .ranks = call->ranks,
-                    .behind = cli->behind > 0 ? cli->behind : BEHIND,
+                    .behind = cli->behind,
                     .grace_ns = call->grace_ns,
                     .marker_grace_ns = MARKER_GRACE_NS,
                     .full_every = FULL_EVERY,
@@ -258,6 +258,7 @@ int gc_main(int argc, char **argv)
         .operand = "STORE",
         .operands_min = 1,
         .operands_max = 1,
+        .behind = BEHIND,
     };
     static struct gc_call call;
     if (!cli_parse(&cli, argc, argv))

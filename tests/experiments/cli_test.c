@@ -63,6 +63,8 @@ static void flags_are_given_once(void)
         {"sim", "--seeds", "1", NULL},
         {"sim", "x", "--seeds", "0", NULL},
         {"sim", "x", "y", NULL},
+        {"sim", "x", "--db", "", NULL},
+        {"sim", "x", "--set=", NULL},
     };
     for (size_t i = 0; i < HARNESS_COUNT(given); i++) {
         char *words[WORDS_MAX];

@@ -74,6 +74,30 @@ static void what_no_checkpoint_needs_goes(void)
     plane_close(&plane);
 }
 
+static void none_behind_is_not_the_default(void)
+{
+    static const struct {
+        const char *behind;
+        double versions; /* between the floor and the newest */
+    } cases[] = {{"3", 3}, {"0", 0}};
+    struct plane plane;
+    plane_open(&plane, "2x1", 8);
+    for (int i = 0; i < 6; i++)
+        plane_produce(&plane, "2x1", 1);
+    consume(&plane, "13");
+    for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
+        CU_ASSERT_EQUAL(
+            plane_run(&plane, "gc", WORDS("--grace", "0s", "--json", "--behind", cases[i].behind)),
+            0);
+        json_t *report = plane_json(&plane.process);
+        CU_ASSERT_EQUAL(live_number(report, "newest", NULL) -
+                            live_number(report, "floor_version", NULL),
+                        cases[i].versions);
+        json_decref(report);
+    }
+    plane_close(&plane);
+}
+
 static void nothing_goes_while_a_rank_is_missing(void)
 {
     struct plane plane;
@@ -282,6 +306,7 @@ static void flags_that_make_no_sense_are_refused(void)
 
 const struct harness_test gc_tests[] = {
     HARNESS_TEST(what_no_checkpoint_needs_goes),
+    HARNESS_TEST(none_behind_is_not_the_default),
     HARNESS_TEST(nothing_goes_while_a_rank_is_missing),
     HARNESS_TEST(a_human_retires_who_will_not_come_back),
     HARNESS_TEST(a_rank_that_never_came_is_retired_as_advised),
