@@ -104,7 +104,7 @@ build: $(PROGRAM) ## Build the program, build/lakestream
 test: deps-servers ## Install what is missing, build, run lint and all tests
 	@$(MAKE) check-build servers
 	@tools/run_tests.sh tools/lint.sh tests/lint/run.sh 'tests/core_symbols.sh $(BUILD)' \
-		'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' \
+		'tests/fuzz/seeds.sh $(BUILD)' 'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' \
 		'tests/model/planted.sh $(BUILD) 60 life' 'tests/planted/run.sh $(BUILD)' \
 		'tests/live/kills.sh $(PROGRAM) 16' \
 		'tests/live/exactly_once.sh $(PROGRAM) 10' \
@@ -129,7 +129,7 @@ fuzz: ## Fuzz every decoder (SECONDS=30 for each; TARGETS='...' for some)
 	@tools/fuzz.sh build-fuzz/fuzzer $(or $(SECONDS),30) $(TARGETS)
 
 corpus: $(BUILD)/fuzz-seeds ## Write the seeds of the fuzz targets again
-	@$< tests/fuzz/corpus
+	@tests/fuzz/seeds.sh $(BUILD) write
 
 soak: ## Fuzz (SECONDS=600 in all), then tests under sanitizers and valgrind: an hour or more
 	@tools/deps.sh soak
@@ -175,7 +175,7 @@ assumed: ## Rewrite the list of assumptions in PAPER_REPRO.md
 clean: ## Remove this build (BUILD)
 	rm -rf $(BUILD)
 
-check-build: $(PROGRAM) $(TEST_PROGRAMS) $(BUILD)/test-s3 $(BUILD)/model
+check-build: $(PROGRAM) $(TEST_PROGRAMS) $(BUILD)/fuzz-seeds $(BUILD)/test-s3 $(BUILD)/model
 
 $(LAYERS): %: $(BUILD)/liblakestream-%.a
 

@@ -103,13 +103,31 @@ void fuzz_experiment(const uint8_t *data, size_t size)
     free(override);
 }
 
+/* "key=value" as --set has it; without a key that there is, the first byte picks one. */
+static char *option_value_of(const uint8_t *data, size_t size, const struct option **option)
+{
+    char *text = text_of(data, size);
+    char *equals = strchr(text, '=');
+    *option = NULL;
+    if (equals != NULL) {
+        *equals = '\0';
+        *option = option_find(text);
+        *equals = '=';
+    }
+    size_t skipped = *option != NULL ? (size_t)(equals + 1 - text) : 1;
+    if (*option == NULL)
+        *option = option_at(data[0] % option_count());
+    memmove(text, text + skipped, size + 1 - skipped);
+    return text;
+}
+
 void fuzz_option(const uint8_t *data, size_t size)
 {
     static struct config config;
+    const struct option *option;
     if (size == 0)
         return;
-    const struct option *option = option_at(data[0] % option_count());
-    char *text = text_of(data + 1, size - 1);
+    char *text = option_value_of(data, size, &option);
     struct origin origin = {.kind = ORIGIN_SET};
     struct diagnostic diagnostic = {0};
     config_default(&config);

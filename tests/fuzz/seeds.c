@@ -166,11 +166,13 @@ static void write_options(void)
 {
     static struct config config;
     config_default(&config);
-    for (size_t i = 0; i < option_count(); i += 4) {
-        char text[1 + OPTION_TEXT_MAX];
-        text[0] = (char)(unsigned char)i;
-        option_print(&config, option_at(i), text + 1);
-        write_seed("option", option_at(i)->key, text, 1 + strlen(text + 1));
+    for (size_t i = 0; i < option_count(); i++) {
+        const char *key = option_at(i)->key;
+        char value[OPTION_TEXT_MAX];
+        char text[2 * OPTION_TEXT_MAX];
+        option_print(&config, option_at(i), value);
+        snprintf(text, sizeof(text), "%s=%s", key, value);
+        write_text("option", key, text);
     }
 }
 

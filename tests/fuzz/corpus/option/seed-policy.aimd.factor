@@ -1,0 +1,1 @@
+policy.aimd.factor=2

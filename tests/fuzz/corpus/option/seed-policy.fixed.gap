@@ -1,0 +1,1 @@
+policy.fixed.gap=10s

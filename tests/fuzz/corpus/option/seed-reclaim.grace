@@ -1,0 +1,1 @@
+reclaim.grace=1min

@@ -1,0 +1,1 @@
+store.profile=s3-standard
