@@ -182,6 +182,60 @@ static void foreign_keys_hide_no_floor(void)
     follower_close(follower);
 }
 
+/* A foreign key parts the pages between the last version and the first floor. */
+static void versions_that_the_floor_passed_between_two_pages_are_not_read(void)
+{
+    struct follower *follower = follower_open();
+    struct body empty = {.kind = BODY_BYTES};
+    follower_grow(follower, STORE_LIST_KEYS_MAX - 2);
+    scripted_store_create(follower->world->store, NAME_MANIFEST_PREFIX "a", &empty);
+    scripted_store_raise_floor(follower->world->store, (struct floor){.version = 1, .step = 1});
+    world_script(
+        follower->world,
+        (struct rule){.kind = LIST_NEWER, .skip = 1, .times = 1, .before = world_chain_moves_on});
+    CU_ASSERT_EQUAL(follower_read(follower), CHAIN_CHANGED);
+    CU_ASSERT_EQUAL(follower->reader.known->version, STORE_LIST_KEYS_MAX + 2);
+    CU_ASSERT_EQUAL(scripted_store_requests(follower->world->store, READ_VERSION), 1);
+    CU_ASSERT(follower->reader.vanished == 0 && follower->reader.invalid == 0);
+    follower_close(follower);
+}
+
+/* The floor that sorts first: of the highest version, the highest step. */
+static void highest_floors_are_told_apart(void)
+{
+    static const struct floor floors[] = {{2, 9}, {3, 4}, {3, 7}, {3, 5}};
+    struct follower *follower = follower_open();
+    follower_grow(follower, 3);
+    for (size_t i = 0; i < HARNESS_COUNT(floors); i++)
+        scripted_store_raise_floor(follower->world->store, floors[i]);
+    CU_ASSERT_EQUAL(follower_read(follower), CHAIN_CHANGED);
+    CU_ASSERT(follower->reader.top.version == 3 && follower->reader.top.step == 7);
+    CU_ASSERT(follower->reader.floor.version == 3 && follower->reader.floor.step == 9);
+    follower_close(follower);
+}
+
+static void newest_two_are_lost(struct scripted_store *store, void *context)
+{
+    (void)context;
+    scripted_store_delete(store, "manifest/00000000000000000002");
+    scripted_store_delete(store, "manifest/00000000000000000003");
+}
+
+static void chain_that_ends_before_what_was_known_is_not_believed(void)
+{
+    struct follower *follower = follower_open();
+    follower_grow(follower, 1);
+    CU_ASSERT_EQUAL(follower_read(follower), CHAIN_CHANGED);
+    follower_grow(follower, 1);
+    world_script(follower->world,
+                 (struct rule){.kind = READ_VERSION, .times = 1, .before = newest_two_are_lost});
+    CU_ASSERT_EQUAL(follower_read(follower), CHAIN_FAILED);
+    CU_ASSERT_EQUAL(follower->reader.failure, CHAIN_UNFINDABLE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(follower->reader.error, "something else deleting"));
+    CU_ASSERT_EQUAL(follower->reader.known->version, 2);
+    follower_close(follower);
+}
+
 static void versions_that_never_stay_are_given_up(void)
 {
     struct follower *follower = follower_open();
@@ -214,6 +268,21 @@ static void unanswered_reads_are_sent_again_and_bounded(void)
             follower_close(follower);
         }
     }
+}
+
+/* The bound is on a row: an answer in between ends it. */
+static void unanswered_requests_of_a_long_read_do_not_add_up(void)
+{
+    static const enum request_kind kinds[] = {LIST_NEWER, READ_VERSION, LIST_FLOOR};
+    struct follower *follower = follower_open();
+    follower_grow(follower, 1);
+    for (size_t i = 0; i < HARNESS_COUNT(kinds); i++)
+        world_script(
+            follower->world,
+            (struct rule){.kind = kinds[i], .times = CHAIN_RETRIES_MAX, ANSWER(STORE_UNKNOWN)});
+    CU_ASSERT_EQUAL(follower_read(follower), CHAIN_CHANGED);
+    CU_ASSERT_EQUAL(follower->reader.retried, HARNESS_COUNT(kinds) * CHAIN_RETRIES_MAX);
+    follower_close(follower);
 }
 
 static void refusal_fails_and_says_why(void)
@@ -256,15 +325,37 @@ static void foreign_bytes_and_lost_steps_are_errors(void)
     follower_close(follower);
 }
 
+static void version_under_the_name_of_another_is_an_error(void)
+{
+    struct follower *follower = follower_open();
+    follower_grow(follower, 1);
+    CU_ASSERT_EQUAL(follower_read(follower), CHAIN_CHANGED);
+    scripted_store_watch(follower->world->store, NULL); /* it would not believe this chain */
+    struct manifest *second = scripted_store_version(follower->world->store, 2);
+    struct body body = {
+        .kind = BODY_MANIFEST, .bytes = manifest_encoded_bytes(second), .manifest = second};
+    scripted_store_create(follower->world->store, "manifest/00000000000000000003", &body);
+    manifest_release(second);
+    CU_ASSERT_EQUAL(follower_read(follower), CHAIN_FAILED);
+    CU_ASSERT_EQUAL(follower->reader.failure, CHAIN_DAMAGED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(follower->reader.error, "00000000000000000003 does not hold"));
+    follower_close(follower);
+}
+
 const struct harness_test chain_reader_tests[] = {
     HARNESS_TEST(read_costs_one_request_or_three),
     HARNESS_TEST(search_goes_on_page_by_page),
     HARNESS_TEST(zombie_is_not_believed),
     HARNESS_TEST(floor_that_passes_what_was_read_voids_it),
     HARNESS_TEST(foreign_keys_hide_no_floor),
+    HARNESS_TEST(versions_that_the_floor_passed_between_two_pages_are_not_read),
+    HARNESS_TEST(highest_floors_are_told_apart),
+    HARNESS_TEST(chain_that_ends_before_what_was_known_is_not_believed),
     HARNESS_TEST(versions_that_never_stay_are_given_up),
     HARNESS_TEST(unanswered_reads_are_sent_again_and_bounded),
+    HARNESS_TEST(unanswered_requests_of_a_long_read_do_not_add_up),
     HARNESS_TEST(refusal_fails_and_says_why),
     HARNESS_TEST(foreign_bytes_and_lost_steps_are_errors),
+    HARNESS_TEST(version_under_the_name_of_another_is_an_error),
     {0},
 };
