@@ -7,6 +7,7 @@
 #include "core/random.h"
 #include "core/tgb_object.h"
 #include "core/tgb_payload.h"
+#include "core/wire.h"
 #include "tests/harness.h"
 
 #define OBJECT_BYTES_MAX 8192
@@ -154,11 +155,108 @@ static void frames_that_do_not_hold_what_is_said_are_seen(void)
     CU_ASSERT_EQUAL(scan(&object, object.layout.object_bytes, 100, NULL), TGB_OK);
 }
 
+/* ---- frames that no writer makes ---- */
+
+#define RLE_BLOCK_BYTES_MAX 131072
+
+/* A zstd frame of blocks that repeat one byte, written by hand as RFC 8878 has it (section 3.1.1),
+ * so that it can claim what it likes. */
+struct frame {
+    uint32_t window_log;
+    uint32_t blocks;
+    uint32_t block_bytes;
+    enum {
+        FRAME_WHOLE,
+        FRAME_WITHOUT_ITS_LAST_BLOCK
+    } end;
+};
+
+static uint8_t *frame_write(const struct frame *frame, uint8_t *out)
+{
+    out = wire_put32(out, 0xfd2fb528);
+    *out++ = 0; /* no content size, no checksum */
+    *out++ = (uint8_t)((frame->window_log - 10) << 3);
+    for (uint32_t i = 0; i <= frame->blocks; i++) {
+        bool last = i == frame->blocks; /* it holds nothing */
+        uint32_t header = last ? 1 : frame->block_bytes << 3 | 1 << 1;
+        if (last && frame->end == FRAME_WITHOUT_ITS_LAST_BLOCK)
+            break;
+        for (int byte = 0; byte < 3; byte++)
+            *out++ = (uint8_t)(header >> 8 * byte);
+        if (!last)
+            *out++ = 'r';
+    }
+    return out;
+}
+
+/* Slice 1 made of these frames, under valid checksums. */
+static enum tgb_error scan_frames(const struct frame *frames, size_t count, uint32_t raw_bytes,
+                                  struct seen *seen)
+{
+    struct tgb_object object = object_make();
+    struct tgb_place place = {.name = &object.name, .slices = SLICES, .slice = 1};
+    uint8_t *slot = bytes + tgb_layout_offset(&object.layout, 1);
+    uint8_t *stored = slot + TGB_SLICE_HEADER_BYTES;
+    uint8_t *end = stored;
+    memset(stored, 0, tgb_layout_capacity(&object.layout));
+    for (size_t i = 0; i < count; i++)
+        end = frame_write(&frames[i], end);
+    CU_ASSERT_FATAL(end <= stored + tgb_layout_capacity(&object.layout));
+    struct tgb_slice slice = {
+        .coding = TGB_ZSTD, .raw_bytes = raw_bytes, .stored_bytes = (uint32_t)(end - stored)};
+    tgb_slice_encode(&place, &slice, stored, slot);
+    tgb_object_seal(&object);
+    return scan(&object, object.layout.object_bytes, 100, seen);
+}
+
+static void a_frame_that_is_cut_is_seen_though_all_its_bytes_are_out(void)
+{
+    static struct seen seen;
+    struct frame frame = {.window_log = 17, .blocks = 1, .block_bytes = RAW_BYTES};
+    CU_ASSERT_EQUAL(scan_frames(&frame, 1, RAW_BYTES, &seen), TGB_OK);
+    CU_ASSERT(seen.next[1] == RAW_BYTES && seen.raw[1][RAW_BYTES - 1] == 'r');
+    frame.end = FRAME_WITHOUT_ITS_LAST_BLOCK;
+    CU_ASSERT_EQUAL(scan_frames(&frame, 1, RAW_BYTES, &seen), TGB_BAD_CODING);
+}
+
+/* Also where they hold what the header says together, or one holds nothing. */
+static void a_second_frame_is_refused(void)
+{
+    static const struct frame frames[][2] = {
+        {{17, 1, RAW_BYTES, FRAME_WHOLE}, {17, 0, 0, FRAME_WHOLE}},
+        {{17, 1, RAW_BYTES - 400, FRAME_WHOLE}, {17, 1, 400, FRAME_WHOLE}},
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(frames); i++)
+        CU_ASSERT_EQUAL(scan_frames(frames[i], 2, RAW_BYTES, NULL), TGB_BAD_CODING);
+}
+
+/* 25 MiB from 800 bytes that claim to be 10: nobody is handed more than is claimed. */
+static void a_frame_that_expands_beyond_its_claim_is_stopped_at_once(void)
+{
+    static struct seen seen;
+    struct frame frame = {.window_log = 17, .blocks = 200, .block_bytes = RLE_BLOCK_BYTES_MAX};
+    CU_ASSERT_EQUAL(scan_frames(&frame, 1, 10, &seen), TGB_BAD_CODING);
+    CU_ASSERT(seen.wrong == 0 && seen.next[0] == RAW_BYTES && seen.next[1] == 0);
+}
+
+/* What a reader would have to hold, whatever the frame then needs of it. */
+static void a_window_of_more_than_8_mib_is_refused(void)
+{
+    struct frame frame = {.blocks = 1, .block_bytes = RAW_BYTES};
+    for (frame.window_log = 17; frame.window_log <= 30; frame.window_log++)
+        CU_ASSERT_EQUAL(scan_frames(&frame, 1, RAW_BYTES, NULL),
+                        frame.window_log <= 23 ? TGB_OK : TGB_BAD_CODING);
+}
+
 const struct harness_test tgb_scan_tests[] = {
     HARNESS_TEST(pieces_of_any_size_give_the_slices),
     HARNESS_TEST(every_flipped_bit_is_seen),
     HARNESS_TEST(too_few_and_too_many_bytes_are_seen),
     HARNESS_TEST(a_slot_that_its_index_does_not_name_is_seen),
     HARNESS_TEST(frames_that_do_not_hold_what_is_said_are_seen),
+    HARNESS_TEST(a_frame_that_is_cut_is_seen_though_all_its_bytes_are_out),
+    HARNESS_TEST(a_second_frame_is_refused),
+    HARNESS_TEST(a_frame_that_expands_beyond_its_claim_is_stopped_at_once),
+    HARNESS_TEST(a_window_of_more_than_8_mib_is_refused),
     {0},
 };
