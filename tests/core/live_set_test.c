@@ -30,13 +30,15 @@ static void inquire(uint64_t step, const struct manifest_entry *entry, void *con
         CU_ASSERT_FALSE(live_set_has(inquiry->set, &others[i]));
 }
 
-static void expect_from(const struct live_set *set, const struct manifest *manifest,
-                        uint64_t first_step)
+/* How many entries are in it. */
+static uint64_t expect_from(const struct live_set *set, const struct manifest *manifest,
+                            uint64_t first_step)
 {
     struct inquiry inquiry = {.set = set, .first_step = first_step};
     manifest_visit_entries(manifest, 0, inquire, &inquiry);
     CU_ASSERT(2 * set->count <= set->capacity);
     CU_ASSERT(inquiry.found <= set->count);
+    return inquiry.found;
 }
 
 static struct manifest *grow(struct manifest *manifest, struct random_stream *stream, int versions)
@@ -59,7 +61,8 @@ static void whole_names_at_needed_steps_are_in_it(void)
         struct live_set set;
         live_set_init(&set);
         live_set_follow(&set, manifest, first[i]);
-        expect_from(&set, manifest, first[i]);
+        uint64_t found = expect_from(&set, manifest, first[i]);
+        CU_ASSERT_EQUAL(set.count, found); /* and nothing that was given up costs memory */
         live_set_deinit(&set);
     }
     manifest_release(manifest);

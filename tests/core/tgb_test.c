@@ -233,6 +233,34 @@ static void an_index_says_whose_it_is(void)
     CU_ASSERT_EQUAL(tgb_index_check(bytes, mesh, &object.layout, &name), TGB_BAD_FORMAT);
 }
 
+/* What no writer writes, seen before any checksum: D, C and their product, and what must be zero.
+ */
+static void an_index_whose_fields_contradict_each_other_is_refused(void)
+{
+    static const struct {
+        uint32_t data;
+        uint32_t context;
+        uint32_t slices;
+        uint8_t zero;
+        enum tgb_error error;
+    } rows[] = {
+        {3, 2, 6, 0, TGB_OK},        {2, 3, 6, 0, TGB_OK},        {3, 2, 5, 0, TGB_BAD_FIELD},
+        {3, 2, 7, 0, TGB_BAD_FIELD}, {3, 2, 0, 0, TGB_BAD_FIELD}, {0, 0, 0, 0, TGB_BAD_FIELD},
+        {0, 2, 0, 0, TGB_BAD_FIELD}, {3, 0, 0, 0, TGB_BAD_FIELD}, {3, 2, 6, 1, TGB_BAD_FIELD},
+    };
+    static uint8_t bytes[OBJECT_BYTES_MAX];
+    struct tgb_object object = object_of((struct tgb_mesh){3, 2}, 1000, bytes);
+    tgb_object_fill(&object);
+    for (size_t i = 0; i < HARNESS_COUNT(rows); i++) {
+        struct tgb_index index;
+        uint8_t *out = wire_put32(bytes + 12, rows[i].data);
+        out = wire_put32(out, rows[i].context);
+        wire_put32(out, rows[i].slices);
+        bytes[48] = rows[i].zero;
+        CU_ASSERT_EQUAL(tgb_index_peek(bytes, TGB_INDEX_HEADER_BYTES, &index), rows[i].error);
+    }
+}
+
 static void every_flipped_bit_of_an_index_is_seen(void)
 {
     static uint8_t bytes[OBJECT_BYTES_MAX];
@@ -258,6 +286,7 @@ const struct harness_test tgb_tests[] = {
     HARNESS_TEST(every_flipped_bit_of_a_slice_is_seen),
     HARNESS_TEST(claims_beyond_the_slot_are_refused),
     HARNESS_TEST(an_index_says_whose_it_is),
+    HARNESS_TEST(an_index_whose_fields_contradict_each_other_is_refused),
     HARNESS_TEST(every_flipped_bit_of_an_index_is_seen),
     {0},
 };
