@@ -147,14 +147,42 @@ static void on_save_refused(struct consumer *consumer)
     consumer_stop(consumer, CONSUMER_SUPERSEDED, text);
 }
 
+/* Whether what is to be sent claims a first step that only floors and intents say, and that was not
+ * held against the chain yet. One beyond the chain would let reclaimers give up all of it, so it
+ * must not even be published. */
+static bool claims_marked_step(const struct consumer *consumer)
+{
+    const struct membership *membership = &consumer->membership;
+    bool claims = membership->phase == MEMBERSHIP_TAKING || membership->phase == MEMBERSHIP_VALUING;
+    return consumer->phase == CONSUMER_STARTING && claims && membership->found.count == 0 &&
+           membership->options.start_step == 0 && membership->publishing > 1 &&
+           membership->publishing > consumer->borne_out_step;
+}
+
+void consumer_send_held(struct consumer *consumer, struct consumer_effects *effects)
+{
+    assert(consumer->control_state == CONSUMER_MACHINE_HELD);
+    consumer->control_state = CONSUMER_MACHINE_FLYING;
+    consumer_effect(effects, CONSUMER_EFFECT_SUBMIT_CONTROL, 0, 0);
+}
+
+static void submit_control(struct consumer *consumer, int64_t now_ns,
+                           struct consumer_effects *effects)
+{
+    consumer->control_state = CONSUMER_MACHINE_HELD;
+    if (claims_marked_step(consumer))
+        consumer_chain_judge_start(consumer, now_ns, effects);
+    else
+        consumer_send_held(consumer, effects);
+}
+
 static void perform_control(struct consumer *consumer, int64_t now_ns,
                             struct membership_effect effect, struct consumer_effects *effects)
 {
     consumer->control_state = CONSUMER_MACHINE_IDLE;
     switch (effect.kind) {
     case MEMBERSHIP_SUBMIT:
-        consumer->control_state = CONSUMER_MACHINE_FLYING;
-        consumer_effect(effects, CONSUMER_EFFECT_SUBMIT_CONTROL, 0, 0);
+        submit_control(consumer, now_ns, effects);
         return;
     case MEMBERSHIP_SLEEP:
         consumer->control_state = CONSUMER_MACHINE_SLEEPING;

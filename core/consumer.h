@@ -180,6 +180,7 @@ enum consumer_machine {
     CONSUMER_MACHINE_FLYING, /* its operation */
     CONSUMER_MACHINE_SLEEPING,
     CONSUMER_MACHINE_SAVING, /* the caller makes the checkpoints durable */
+    CONSUMER_MACHINE_HELD,   /* its operation is not sent before the chain was read */
 };
 
 /* What the membership machine is busy for, while the consumer runs. */
@@ -212,6 +213,9 @@ struct consumer {
     uint64_t window_bytes;   /* on the wire, in flight or waiting to be taken */
     uint32_t fetches_flying; /* operations in flight */
     bool offered;            /* READY was said for the cursor */
+
+    /* At or below the chain's end: a first step that floors or intents gave. 0: none was. */
+    uint64_t borne_out_step;
 
     struct checkpoint_set waiting; /* asked for while one is in progress */
     uint64_t saved_step;           /* of the newest checkpoint that is durable and published */

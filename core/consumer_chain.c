@@ -5,6 +5,7 @@
 
 #include "core/backoff.h"
 #include "core/consumer_private.h"
+#include "core/mark.h"
 
 #define PACE_SMOOTHING 8 /* a new sample's weight is one in so many */
 #define POLL_EARLY 8     /* one part in so many of the pace */
@@ -120,9 +121,28 @@ static bool of_this_chain(struct consumer *consumer)
     return false;
 }
 
+/* The chain was read after the mark that gives the first step. */
+static void judge_start(struct consumer *consumer, struct consumer_effects *effects)
+{
+    const struct membership *membership = &consumer->membership;
+    const struct manifest *known = consumer->chain.known;
+    uint64_t step = membership->publishing;
+    /* The intent was asked for last, and is not heeded where the floor is above it. */
+    struct mark mark = {.kind = membership->marked == step ? MARK_INTENT : MARK_FLOOR,
+                        .step = step};
+    char text[MARK_TEXT_MAX];
+    if (!mark_borne_out(mark, known != NULL ? known->next_step : 1, text)) {
+        consumer_stop(consumer, CONSUMER_CORRUPT, text);
+        return;
+    }
+    consumer->borne_out_step = step;
+    consumer_send_held(consumer, effects);
+}
+
 /* ---- the machine ---- */
 
-static void on_read(struct consumer *consumer, int64_t now_ns, enum chain_effect_kind kind)
+static void on_read(struct consumer *consumer, int64_t now_ns, enum chain_effect_kind kind,
+                    struct consumer_effects *effects)
 {
     bool news = kind == CHAIN_CHANGED;
     consumer->counters.polls++;
@@ -131,6 +151,10 @@ static void on_read(struct consumer *consumer, int64_t now_ns, enum chain_effect
     if (news)
         learn_pace(consumer, now_ns);
     consumer->poll_at_ns = now_ns + poll_wait_ns(consumer);
+    if (consumer->phase == CONSUMER_STARTING) {
+        judge_start(consumer, effects);
+        return;
+    }
     if (!of_this_chain(consumer))
         return;
     if (consumer->doubt == CONSUMER_DOUBT_CHAIN && consumer->doubt_reread)
@@ -155,7 +179,7 @@ static void perform_chain(struct consumer *consumer, int64_t now_ns, struct chai
     case CHAIN_CHANGED:
     case CHAIN_UNCHANGED:
     case CHAIN_EMPTY:
-        on_read(consumer, now_ns, effect.kind);
+        on_read(consumer, now_ns, effect.kind, effects);
         return;
     case CHAIN_FAILED:
         consumer_stop(consumer,
@@ -168,10 +192,19 @@ static void perform_chain(struct consumer *consumer, int64_t now_ns, struct chai
 
 static void begin_read(struct consumer *consumer, int64_t now_ns, struct consumer_effects *effects)
 {
+    uint64_t first =
+        consumer->phase == CONSUMER_STARTING ? consumer->membership.first_step : consumer->cursor;
     consumer->poll_armed = false;
-    consumer->chain.wanted = (struct manifest_part){
-        .first_step = consumer->cursor, .next_step = consumer->cursor + CONSUMER_ENTRIES_MAX};
+    consumer->chain.wanted =
+        (struct manifest_part){.first_step = first, .next_step = first + CONSUMER_ENTRIES_MAX};
     perform_chain(consumer, now_ns, chain_reader_begin(&consumer->chain, now_ns), effects);
+}
+
+void consumer_chain_judge_start(struct consumer *consumer, int64_t now_ns,
+                                struct consumer_effects *effects)
+{
+    assert(consumer->chain_state == CONSUMER_MACHINE_IDLE);
+    begin_read(consumer, now_ns, effects);
 }
 
 void consumer_chain_answer(struct consumer *consumer, int64_t now_ns,
@@ -194,7 +227,7 @@ void consumer_chain_timer(struct consumer *consumer, int64_t now_ns,
     if (consumer->poll_armed)
         consumer->poll_at_ns = now_ns; /* it is over, whatever the clock says: it may have jumped */
     consumer->poll_armed = false;
-    if (consumer->phase == CONSUMER_RUNNING && consumer->chain_state == CONSUMER_MACHINE_SLEEPING)
+    if (consumer->phase < CONSUMER_STOPPING && consumer->chain_state == CONSUMER_MACHINE_SLEEPING)
         perform_chain(consumer, now_ns, chain_reader_wake(&consumer->chain, now_ns), effects);
 }
 

@@ -15,8 +15,15 @@ void consumer_stop(struct consumer *consumer, enum consumer_end end, const char 
 void consumer_count_answer(struct consumer *consumer, enum consumer_request request,
                            const struct store_op *op);
 
+/* The held operation of the membership is sent after all. */
+void consumer_send_held(struct consumer *consumer, struct consumer_effects *effects);
+
 /* ---- consumer_chain.c ---- */
 
+/* Reads the chain for the first step that floors or intents gave: then the held operation is sent,
+ * or the consumer ends. */
+void consumer_chain_judge_start(struct consumer *consumer, int64_t now_ns,
+                                struct consumer_effects *effects);
 /* Begins a read if one is due, or sets the timer for it. */
 void consumer_chain_next(struct consumer *consumer, int64_t now_ns,
                          struct consumer_effects *effects);

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/mark.h"
 #include "core/name.h"
+#include "experiments/live/live_chain.h"
 #include "experiments/live/live_marker.h"
 #include "experiments/live/live_request.h"
 
@@ -74,6 +76,19 @@ static enum open_result check_ranks(const struct consume_job *job, uint32_t rank
 
 /* ---- where to start ---- */
 
+enum open_result consume_job_end(struct live_session *session, const struct consume_job *job,
+                                 uint64_t *next_step, char text[CONSUME_JOB_TEXT_MAX])
+{
+    struct chain_reader reader;
+    live_chain_init(session, &reader);
+    bool read = live_chain_read(session, &reader) != CHAIN_FAILED;
+    *next_step = reader.known != NULL ? reader.known->next_step : 1;
+    if (!read)
+        snprintf(text, CONSUME_JOB_TEXT_MAX, "%s: %s", job->url, reader.error);
+    chain_reader_deinit(&reader);
+    return read ? OPEN_OK : OPEN_FAILED;
+}
+
 /* The step that a floor or an intent says; 0: it is neither. */
 static uint64_t step_of(const char *key)
 {
@@ -84,22 +99,24 @@ static uint64_t step_of(const char *key)
     return name_parse_intent(key, &intent) ? intent : 0;
 }
 
-/* Raises job->from to the highest step that is given up below a prefix, or is about to be. */
-static enum open_result raise_from(struct live_session *session, const char *prefix,
-                                   struct consume_job *job, char text[CONSUME_JOB_TEXT_MAX])
+/* Raises a mark to the highest step that one kind of them says. */
+static enum open_result raise_mark(struct live_session *session, enum mark_kind kind,
+                                   struct mark *mark, char text[CONSUME_JOB_TEXT_MAX])
 {
     struct store_op op;
     bool more = true;
     store_op_init(&op);
     op.verb = STORE_LIST;
     op.list_keys_max = STORE_LIST_KEYS_MAX;
-    snprintf(op.key, sizeof(op.key), "%s", prefix);
+    snprintf(op.key, sizeof(op.key), "%s",
+             kind == MARK_FLOOR ? NAME_FLOOR_PREFIX : NAME_INTENT_PREFIX);
     while (more) {
         live_request(session, &op);
         more = op.outcome == STORE_OK && op.page.truncated && op.page.count > 0;
         for (size_t i = 0; op.outcome == STORE_OK && i < op.page.count; i++) {
             uint64_t step = step_of(list_page_key(&op.page, i));
-            job->from = step > job->from ? step : job->from;
+            if (step > mark->step)
+                *mark = (struct mark){.kind = kind, .step = step};
         }
         if (!more)
             break;
@@ -113,13 +130,25 @@ static enum open_result raise_from(struct live_session *session, const char *pre
     return result;
 }
 
-/* The first step that nobody has given up, or is about to. */
+/* The first step that nobody has given up, or is about to: as a rank by itself would find it. */
 static enum open_result find_first(struct live_session *session, struct consume_job *job,
                                    char text[CONSUME_JOB_TEXT_MAX])
 {
-    job->from = 1;
-    enum open_result result = raise_from(session, NAME_FLOOR_PREFIX, job, text);
-    return result != OPEN_OK ? result : raise_from(session, NAME_INTENT_PREFIX, job, text);
+    struct mark mark = {.step = 1};
+    uint64_t next_step;
+    char reason[MARK_TEXT_MAX];
+    enum open_result result = raise_mark(session, MARK_FLOOR, &mark, text);
+    if (result == OPEN_OK)
+        result = raise_mark(session, MARK_INTENT, &mark, text);
+    if (result == OPEN_OK)
+        result = consume_job_end(session, job, &next_step, text);
+    if (result != OPEN_OK)
+        return result;
+    job->from = mark.step;
+    if (mark_borne_out(mark, next_step, reason))
+        return OPEN_OK;
+    snprintf(text, CONSUME_JOB_TEXT_MAX, "%s: %s", job->url, reason);
+    return OPEN_FAILED;
 }
 
 enum open_result consume_job_find(struct live_session *session, uint32_t ranks,

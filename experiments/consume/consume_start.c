@@ -6,32 +6,30 @@
 #include <string.h>
 
 #include "core/name.h"
-#include "experiments/live/live_chain.h"
 #include "experiments/live/live_marker.h"
 #include "experiments/live/live_request.h"
 
 #define BYTES_MAX 64
 
+/* Whether a step that a flag or an object says, as `from` tells in words, is in the chain. */
+static enum open_result check_from(struct live_session *session, const struct consume_job *job,
+                                   const char *from, char text[CONSUME_JOB_TEXT_MAX])
+{
+    uint64_t next_step;
+    enum open_result result = consume_job_end(session, job, &next_step, text);
+    if (result != OPEN_OK || job->from <= next_step)
+        return result;
+    snprintf(text, CONSUME_JOB_TEXT_MAX,
+             "%s %" PRIu64 " is beyond the end of %s, whose next step is %" PRIu64
+             ": take a step that is there, or that one",
+             from, job->from, job->url, next_step);
+    return OPEN_BAD_INPUT;
+}
+
 enum open_result consume_start_check(struct live_session *session, const struct consume_job *job,
                                      char text[CONSUME_JOB_TEXT_MAX])
 {
-    struct chain_reader reader;
-    enum open_result result = OPEN_OK;
-    live_chain_init(session, &reader);
-    enum chain_effect_kind kind = live_chain_read(session, &reader);
-    uint64_t next_step = reader.known != NULL ? reader.known->next_step : 1;
-    if (kind == CHAIN_FAILED) {
-        result = OPEN_FAILED;
-        snprintf(text, CONSUME_JOB_TEXT_MAX, "%s: %s", job->url, reader.error);
-    } else if (job->from > next_step) {
-        result = OPEN_BAD_INPUT;
-        snprintf(text, CONSUME_JOB_TEXT_MAX,
-                 "--from %" PRIu64 " is beyond the end of %s, whose next step is %" PRIu64
-                 ": take a step that is there, or that one",
-                 job->from, job->url, next_step);
-    }
-    chain_reader_deinit(&reader);
-    return result;
+    return check_from(session, job, "--from", text);
 }
 
 /* ---- agreeing ---- */
@@ -100,8 +98,10 @@ enum open_result consume_start_agree(struct live_session *session, const char *t
                  " has been given up since; start all ranks with another --token",
                  token, agreed, job->from);
     } else {
-        result = OPEN_OK;
+        char from[STORE_KEY_MAX];
         job->from = agreed;
+        snprintf(from, sizeof(from), "what %s%s says:", LIVE_CONSUME_PREFIX, token);
+        result = check_from(session, job, from, text);
     }
     store_op_deinit(&op);
     return result;

@@ -28,6 +28,8 @@ extern const struct harness_test membership_tests[];
 extern const struct harness_test membership_start_tests[];
 extern const struct harness_test membership_view_tests[];
 extern const struct harness_test digest_chain_tests[];
+extern const struct harness_test mark_tests[];
+extern const struct harness_test consumer_start_tests[];
 extern const struct harness_test consumer_fetch_tests[];
 extern const struct harness_test consumer_tests[];
 extern const struct harness_test consumer_chain_tests[];
@@ -69,6 +71,8 @@ static const struct harness_suite suites[] = {
     {"membership_start", membership_start_tests},
     {"membership_view", membership_view_tests},
     {"digest_chain", digest_chain_tests},
+    {"mark", mark_tests},
+    {"consumer_start", consumer_start_tests},
     {"consumer_fetch", consumer_fetch_tests},
     {"consumer", consumer_tests},
     {"consumer_chain", consumer_chain_tests},

@@ -73,6 +73,12 @@ static void what_was_agreed_counts_not_what_is_found(void)
                                     "3", "--json")),
                     0);
     expect_first_step(&plane, 7);
+    plane_write(&plane, "run+/consume-far", "{\"from\": 22}");
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume",
+                  WORDS("--rank", "1", "--ranks", "2", "--token", "far", "--steps", "3")),
+        2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "what run/consume-far says: 22 is beyond the end"));
     plane_close(&plane);
 }
 
@@ -119,10 +125,41 @@ static void a_start_beyond_the_chain_is_refused(void)
     plane_close(&plane);
 }
 
+/* What somebody wrote who never read this chain must not make ranks pass over all of it. */
+static void a_mark_beyond_the_chain_starts_nobody(void)
+{
+    struct plane plane;
+    char path[LIVE_PATH_MAX];
+    char removed[LIVE_PATH_MAX];
+    char key[STORE_KEY_MAX];
+    struct stat found;
+    plane_open(&plane, "2x1", 4);
+    name_floor(key, (struct floor){.version = 1, .step = UINT64_C(1000000000000000)});
+    snprintf(path, sizeof(path), "manifest+/%s", key + strlen(NAME_MANIFEST_PREFIX));
+    plane_write(&plane, path, "");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--ranks", "2", "--steps", "1")), 1);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "manifest/floor-*-18445744073709551615 gives up the "
+                                              "steps below 1000000000000000, and the chain ends "
+                                              "before step 5: "));
+    live_path(removed, plane.folder, path);
+    CU_ASSERT_EQUAL(remove(removed), 0);
+    write_intent(&plane, 6);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--ranks", "2", "--steps", "1")), 1);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "intent/18446744073709551609 gives up the steps"));
+    live_path(path, plane.folder, "watermark+");
+    CU_ASSERT_NOT_EQUAL(stat(path, &found), 0);
+    plane_produce(&plane, "2x1", 2);
+    const char *const *words = WORDS("--ranks", "2", "--steps", "1", "--json");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
+    expect_first_step(&plane, 6);
+    plane_close(&plane);
+}
+
 const struct harness_test consume_start_tests[] = {
     HARNESS_TEST(ranks_with_one_token_start_at_one_step),
     HARNESS_TEST(what_was_agreed_counts_not_what_is_found),
     HARNESS_TEST(without_a_token_the_step_must_be_given_or_kept),
     HARNESS_TEST(a_start_beyond_the_chain_is_refused),
+    HARNESS_TEST(a_mark_beyond_the_chain_starts_nobody),
     {0},
 };

@@ -252,7 +252,7 @@ uint64_t rank_actor_hash(const struct rank_actor *rank)
     hash = hash_mix(hash, m->cursor * 65536 + m->next_fetch * 256 + m->saved_step);
     hash = hash_mix(hash, m->offered * 64u + m->poll_armed * 32u + rank->saving * 16u +
                               rank->alone * 8u + m->fetches[0].state);
-    hash = hash_checkpoints(hash, &m->waiting);
+    hash = hash_checkpoints(hash_mix(hash, m->borne_out_step), &m->waiting);
     hash = hash_chain_reader(hash_membership(hash, &m->membership), &m->chain);
     if (rank->busy[RANK_SLOT_CONTROL])
         hash = hash_request(hash_mix(hash, 1), &m->membership.op);
