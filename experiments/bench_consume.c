@@ -5,20 +5,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <inttypes.h>
 #include <math.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/digest_chain.h"
 #include "experiments/bench_s3.h"
 #include "experiments/cli.h"
-#include "experiments/live/live_request.h"
 
 #define OBJECT_BYTES (UINT64_C(8) << 20)
 #define OBJECTS 48
@@ -32,7 +29,6 @@ extern char **environ;
 
 struct consume_bench {
     const struct s3_options *options;
-    struct credentials keys;
     char url[TEXT_MAX];    /* of the run */
     char remote[TEXT_MAX]; /* what rclone calls its TGBs */
     char folder[128];      /* in memory */
@@ -56,7 +52,8 @@ static bool run_verb(const struct consume_bench *consume, const char *const word
     const struct s3_options *options = consume->options;
     const char *const reached[][2] = {{"--endpoint", options->endpoint},
                                       {"--region", options->region},
-                                      {"--profile", options->profile}};
+                                      {"--profile", options->profile},
+                                      {"--ca-file", options->ca_file}};
     const char *argv[ARGUMENTS_MAX] = {"lakestream"};
     size_t count = 1;
     for (; words[count - 1] != NULL; count++)
@@ -103,10 +100,7 @@ static bool produce(const struct consume_bench *consume)
     const char *words[OBJECTS + 3] = {"produce", consume->url};
     uint8_t *data = malloc(OBJECT_BYTES);
     assert(data != NULL);
-    ssize_t drawn = getrandom(data, 256, 0);
-    assert(drawn == 256);
-    for (uint64_t i = 256; i < OBJECT_BYTES; i++)
-        data[i] = (uint8_t)(data[i - 256] + data[i - 1]);
+    bench_fill(data, OBJECT_BYTES);
     bool done = true;
     for (unsigned i = 0; done && i < OBJECTS; i++) {
         snprintf(paths[i], TEXT_MAX, "%s/%u", consume->folder, i);
@@ -120,9 +114,9 @@ static bool produce(const struct consume_bench *consume)
     return done;
 }
 
-static void remove_run(const struct consume_bench *consume, const char *url)
+static void remove_run(const struct consume_bench *consume)
 {
-    const char *const words[] = {"remove", url, "--yes", "--force", NULL};
+    const char *const words[] = {"remove", consume->url, "--yes", "--force", NULL};
     (void)run_verb(consume, words, "/dev/null"); /* what failed was said */
 }
 
@@ -209,18 +203,10 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
 
 static bool prepare(struct consume_bench *consume, const char *address)
 {
-    char error[STORE_ERROR_MAX];
-    uint64_t random;
-    const struct live_session_options session = {.s3 = *consume->options};
-    ssize_t drawn = getrandom(&random, sizeof(random), 0);
-    assert(drawn == (ssize_t)sizeof(random));
-    if (credentials_find(consume->options->profile, &consume->keys, error) != OPEN_OK ||
-        live_reach(address, &session, error) != OPEN_OK) {
-        cli_error(CLI_FAILED, "bench: %s", error);
-        return false;
-    }
-    snprintf(consume->url, TEXT_MAX, "%.480s/bench-%016" PRIx64 "", address, random);
-    snprintf(consume->remote, TEXT_MAX, "bench:%.600s/tgb", consume->url + strlen("s3://"));
+    char prefix[BENCH_PREFIX_MAX];
+    bench_prefix(prefix);
+    bench_join(consume->url, TEXT_MAX, address, prefix);
+    snprintf(consume->remote, TEXT_MAX, "bench:%.600stgb", consume->url + strlen("s3://"));
     snprintf(consume->folder, sizeof(consume->folder), "%s/lakestream-bench-XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (mkdtemp(consume->folder) != NULL)
@@ -269,22 +255,20 @@ static bool measure(const struct consume_bench *consume, struct consume_tally *t
 bool bench_consume(struct bench *bench, const char *address, const struct s3_options *options,
                    uint32_t rounds)
 {
-    struct s3_options fixed = *options;
-    struct consume_bench consume = {.options = &fixed};
+    struct s3_options found;
+    struct consume_bench consume = {.options = &found};
     struct consume_tally *tally = calloc(1, sizeof(*tally));
     assert(tally != NULL);
-    fixed.region = bench_s3_region(options);
     rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
-    bool done = prepare(&consume, address);
+    bool done = bench_reach(address, options, 0, &found) && bench_rclone_tell(&found) &&
+                prepare(&consume, address);
     if (done) {
-        bench_rclone_tell(&fixed, &consume.keys);
         done = measure(&consume, tally, rounds);
-        remove_run(&consume, consume.url);
+        remove_run(&consume);
         nftw(consume.folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     }
     if (done)
         report(bench, tally, rounds);
-    credentials_wipe(&consume.keys);
     free(tally);
     return done;
 }

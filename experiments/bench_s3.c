@@ -80,9 +80,15 @@ struct s3_options bench_null_options(const struct bench_null *server)
 bool bench_reach(const char *address, const struct s3_options *options, uint32_t connections,
                  struct s3_options *found)
 {
+    static char ca_file[CONFIG_PATH_MAX]; /* of the environment, which bench_rclone_tell changes */
     char error[STORE_ERROR_MAX];
+    const char *bundle = getenv("AWS_CA_BUNDLE");
     *found = *options;
     found->region = bench_s3_region(options);
+    if (options->ca_file == NULL && bundle != NULL) {
+        snprintf(ca_file, sizeof(ca_file), "%s", bundle);
+        found->ca_file = ca_file;
+    }
     found->connections = connections;
     const struct live_session_options session = {.s3 = *found};
     if (live_reach(address, &session, error) == OPEN_OK)
@@ -97,6 +103,21 @@ void bench_prefix(char prefix[BENCH_PREFIX_MAX])
     ssize_t drawn = getrandom(&random, sizeof(random), 0);
     assert(drawn == (ssize_t)sizeof(random));
     snprintf(prefix, BENCH_PREFIX_MAX, "bench-%016" PRIx64 "/", random);
+}
+
+void bench_join(char *text, size_t text_bytes, const char *address, const char *rest)
+{
+    size_t chars = strlen(address);
+    bool slash = chars > 0 && address[chars - 1] == '/';
+    snprintf(text, text_bytes, "%s%s%s", address, slash ? "" : "/", rest);
+}
+
+void bench_fill(uint8_t *data, size_t bytes)
+{
+    ssize_t drawn = getrandom(data, 256, 0);
+    assert(drawn == 256);
+    for (size_t i = 256; i < bytes; i++)
+        data[i] = (uint8_t)(data[i - 256] + data[i - 1]);
 }
 
 static int compare(const void *a, const void *b)

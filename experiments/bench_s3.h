@@ -111,9 +111,10 @@ void bench_null_stop(const struct bench_null *server);
 MUST_USE bool bench_rclone(struct bench *bench, const char *address,
                            const struct s3_options *options, uint32_t rounds);
 
-/* Tells rclone, by this process's environment, how a remote called "bench" is reached: so no key
- * stands in a list of processes. */
-void bench_rclone_tell(const struct s3_options *options, const struct credentials *keys);
+/* Tells rclone, by this process's environment, how a remote called "bench" is reached, with the
+ * keys that the store would find: so none stands in a list of processes. False: it has none; said.
+ */
+MUST_USE bool bench_rclone_tell(const struct s3_options *options);
 /* `rclone copy`, 4 transfers at a time; *wall_s is without what it takes to start. False: said. */
 MUST_USE bool bench_rclone_copy(const char *from, const char *to, double *wall_s);
 /* `rclone hashsum CRC32 --download`, 4 at a time: reads, verifies nothing, keeps nothing. */
@@ -141,12 +142,16 @@ double bench_median(double *values, size_t count);
 /* For a server that does nothing: keys of no value, in the environment, and how it is reached. */
 struct s3_options bench_null_options(const struct bench_null *server);
 /* Asks first whether a store answers and has the bucket, so that it is said in one line, where each
- * side would have its own. *found: the options with what the environment says of the region, and so
- * many connections. False: said. */
+ * side would have its own. *found: the options with what the environment says of region and CA
+ * file, and so many connections. False: said. */
 MUST_USE bool bench_reach(const char *address, const struct s3_options *options,
                           uint32_t connections, struct s3_options *found);
 /* A prefix of its own, "bench-<random>/", so that nothing that is there already is touched. */
 void bench_prefix(char prefix[BENCH_PREFIX_MAX]);
+/* The address with what follows it, by one slash. */
+void bench_join(char *text, size_t text_bytes, const char *address, const char *rest);
+/* With bytes that do not compress to nothing, other ones each time; 256 or more. */
+void bench_fill(uint8_t *data, size_t bytes);
 /* The store beside the peer, on a server that does nothing. False: it could not be measured; said.
  */
 MUST_USE bool bench_s3(struct bench *bench, uint32_t rounds);

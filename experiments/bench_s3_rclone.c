@@ -90,26 +90,33 @@ static bool run_rclone(const char *const arguments[], double *wall_s)
 }
 
 /* It refuses AWS's variable for the CA file and has its own. */
-void bench_rclone_tell(const struct s3_options *options, const struct credentials *keys)
+bool bench_rclone_tell(const struct s3_options *options)
 {
-    const char *ca_file = options->ca_file != NULL ? options->ca_file : getenv("AWS_CA_BUNDLE");
+    char error[STORE_ERROR_MAX];
+    struct credentials keys;
+    if (credentials_find(options->profile, &keys, error) != OPEN_OK) {
+        cli_error(CLI_FAILED, "bench: %s", error);
+        return false;
+    }
     const char *const variables[][2] = {
         {"RCLONE_CONFIG", ""},
         {"RCLONE_CONFIG_BENCH_TYPE", "s3"},
         {"RCLONE_CONFIG_BENCH_PROVIDER", "Other"},
         {"RCLONE_CONFIG_BENCH_ENV_AUTH", "false"},
-        {"RCLONE_CONFIG_BENCH_ACCESS_KEY_ID", keys->access_key},
-        {"RCLONE_CONFIG_BENCH_SECRET_ACCESS_KEY", keys->secret_key},
-        {"RCLONE_CONFIG_BENCH_SESSION_TOKEN", keys->session_token},
+        {"RCLONE_CONFIG_BENCH_ACCESS_KEY_ID", keys.access_key},
+        {"RCLONE_CONFIG_BENCH_SECRET_ACCESS_KEY", keys.secret_key},
+        {"RCLONE_CONFIG_BENCH_SESSION_TOKEN", keys.session_token},
         {"RCLONE_CONFIG_BENCH_REGION", options->region},
         {"RCLONE_CONFIG_BENCH_ENDPOINT", options->endpoint},
         {"RCLONE_CONFIG_BENCH_FORCE_PATH_STYLE",
          options->style == S3_STYLE_VIRTUAL ? "false" : "true"},
-        {"RCLONE_CA_CERT", ca_file != NULL ? ca_file : ""},
+        {"RCLONE_CA_CERT", options->ca_file != NULL ? options->ca_file : ""},
     };
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
         setenv(variables[i][0], variables[i][1], 1);
     unsetenv("AWS_CA_BUNDLE");
+    credentials_wipe(&keys);
+    return true;
 }
 
 /* Without what it takes to start. */
@@ -319,29 +326,24 @@ const char *bench_s3_region(const struct s3_options *options)
 static bool open_store(struct rclone *rclone, const char *address, const struct s3_options *options)
 {
     char error[STORE_ERROR_MAX];
-    struct credentials keys;
     struct s3_options found;
-    if (!bench_reach(address, options, CONCURRENCY, &found))
+    if (!bench_reach(address, options, CONCURRENCY, &found) || !bench_rclone_tell(&found))
         return false;
-    bool done = credentials_find(options->profile, &keys, error) == OPEN_OK &&
-                bench_client_open(address, &found, &rclone->client, error);
-    if (done)
-        bench_rclone_tell(&found, &keys);
-    else
-        cli_error(CLI_FAILED, "bench: %s", error);
-    credentials_wipe(&keys);
-    return done;
+    if (bench_client_open(address, &found, &rclone->client, error))
+        return true;
+    cli_error(CLI_FAILED, "bench: %s", error);
+    return false;
 }
 
 static void choose_keys(struct rclone *rclone, const char *address)
 {
     char prefix[BENCH_PREFIX_MAX];
-    size_t bytes = strlen(address);
+    char remote[sizeof(rclone->remote)];
     bench_prefix(prefix);
     snprintf(rclone->keys[SIDE_STORE], BENCH_S3_KEY_MAX, "%ss/", prefix);
     snprintf(rclone->keys[SIDE_PEER], BENCH_S3_KEY_MAX, "%sr/", prefix);
-    snprintf(rclone->remote, sizeof(rclone->remote), "bench:%s%s%s", address + strlen("s3://"),
-             bytes > 0 && address[bytes - 1] == '/' ? "" : "/", rclone->keys[SIDE_PEER]);
+    bench_join(remote, sizeof(remote), address + strlen("s3://"), rclone->keys[SIDE_PEER]);
+    snprintf(rclone->remote, sizeof(rclone->remote), "bench:%s", remote);
 }
 
 bool bench_rclone(struct bench *bench, const char *address, const struct s3_options *options,
@@ -351,10 +353,7 @@ bool bench_rclone(struct bench *bench, const char *address, const struct s3_opti
     assert(rclone != NULL);
     rclone->data = malloc(OBJECT_BYTES);
     assert(rclone->data != NULL);
-    ssize_t drawn = getrandom(rclone->data, 256, 0);
-    assert(drawn == 256);
-    for (uint64_t i = 256; i < OBJECT_BYTES; i++)
-        rclone->data[i] = (uint8_t)(rclone->data[i - 256] + rclone->data[i - 1]);
+    bench_fill(rclone->data, OBJECT_BYTES);
     rounds = rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
     choose_keys(rclone, address);
     bool done = open_store(rclone, address, options);
