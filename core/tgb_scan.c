@@ -98,7 +98,7 @@ static enum tgb_error expand(struct tgb_scan *scan, const uint8_t *bytes, uint64
     bool full = false; /* there may be more than it wrote */
     while (in.pos < in.size || full) {
         ZSTD_outBuffer out = {.dst = scan->expansion, .size = EXPAND_BYTES};
-        if (scan->frame_hint == 0 && scan->expanded > 0)
+        if (scan->frame_hint == 0)
             return TGB_BAD_CODING; /* something follows the frame */
         scan->frame_hint = ZSTD_decompressStream(scan->frame, &out, &in);
         if (ZSTD_isError(scan->frame_hint) || out.pos > scan->slice.raw_bytes - scan->expanded)

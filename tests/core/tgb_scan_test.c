@@ -225,6 +225,7 @@ static void a_second_frame_is_refused(void)
     static const struct frame frames[][2] = {
         {{17, 1, RAW_BYTES, FRAME_WHOLE}, {17, 0, 0, FRAME_WHOLE}},
         {{17, 1, RAW_BYTES - 400, FRAME_WHOLE}, {17, 1, 400, FRAME_WHOLE}},
+        {{17, 0, 0, FRAME_WHOLE}, {17, 1, RAW_BYTES, FRAME_WHOLE}},
     };
     for (size_t i = 0; i < HARNESS_COUNT(frames); i++)
         CU_ASSERT_EQUAL(scan_frames(frames[i], 2, RAW_BYTES, NULL), TGB_BAD_CODING);
