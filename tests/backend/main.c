@@ -14,11 +14,13 @@ extern const struct harness_test s3_credentials_tests[];
 extern const struct harness_test s3_text_tests[];
 extern const struct harness_test s3_xml_tests[];
 extern const struct harness_test s3_answer_tests[];
+extern const struct harness_test s3_answer_headers_tests[];
 extern const struct harness_test hostile_server_tests[];
 extern const struct harness_test s3_pace_tests[];
 extern const struct harness_test s3_client_tests[];
 extern const struct harness_test s3_listing_tests[];
 extern const struct harness_test s3_store_tests[];
+extern const struct harness_test s3_outcome_tests[];
 extern const struct harness_test s3_cases_chain_tests[];
 extern const struct harness_test s3_cases_creates_tests[];
 extern const struct harness_test s3_cases_requests_tests[];
@@ -41,11 +43,13 @@ int main(int argc, char **argv)
         {"s3_text", s3_text_tests},
         {"s3_xml", s3_xml_tests},
         {"s3_answer", s3_answer_tests},
+        {"s3_answer_headers", s3_answer_headers_tests},
         {"hostile_server", hostile_server_tests},
         {"s3_pace", s3_pace_tests},
         {"s3_client", s3_client_tests},
         {"s3_listing", s3_listing_tests},
         {"s3_store", s3_store_tests},
+        {"s3_outcome", s3_outcome_tests},
         {"s3_cases_chain", s3_cases_chain_tests},
         {"s3_cases_creates", s3_cases_creates_tests},
         {"s3_cases_requests", s3_cases_requests_tests},
