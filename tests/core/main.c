@@ -38,6 +38,7 @@ extern const struct harness_test consumer_driver_tests[];
 extern const struct harness_test consumer_swarm_tests[];
 extern const struct harness_test live_set_tests[];
 extern const struct harness_test reclaim_tests[];
+extern const struct harness_test reclaim_floor_tests[];
 extern const struct harness_test reclaim_sweep_tests[];
 extern const struct harness_test reclaim_driver_tests[];
 extern const struct harness_test reclaim_swarm_tests[];
@@ -81,6 +82,7 @@ static const struct harness_suite suites[] = {
     {"consumer_swarm", consumer_swarm_tests},
     {"live_set", live_set_tests},
     {"reclaim", reclaim_tests},
+    {"reclaim_floor", reclaim_floor_tests},
     {"reclaim_sweep", reclaim_sweep_tests},
     {"reclaim_driver", reclaim_driver_tests},
     {"reclaim_swarm", reclaim_swarm_tests},

@@ -6,12 +6,6 @@
 #include "tests/core/yard.h"
 #include "tests/harness.h"
 
-static void script(struct yard *yard, struct rule rule)
-{
-    rule.context = yard;
-    scripted_store_script(yard->store, &rule);
-}
-
 /* ---- the rule ---- */
 
 enum fate {
@@ -286,16 +280,17 @@ static void foreign_keys_are_left_alone_and_counted(void)
 static void deletion_without_an_answer_is_sent_again_then_left(void)
 {
     struct yard *yard = yard_with_epochs();
-    script(yard, (struct rule){.kind = DELETE_TGB,
-                               .times = RECLAIM_DELETE_RETRIES_MAX,
-                               .application = DROP,
-                               ANSWER(STORE_UNKNOWN)});
+    yard_script(yard, (struct rule){.kind = DELETE_TGB,
+                                    .times = RECLAIM_DELETE_RETRIES_MAX,
+                                    .application = DROP,
+                                    ANSWER(STORE_UNKNOWN)});
     yard_round(yard, RECLAIM_DONE);
     CU_ASSERT(yard->report.tgbs == 3 && yard->report.abandoned == 0);
     CU_ASSERT_EQUAL(yard->report.retried, RECLAIM_DELETE_RETRIES_MAX);
     yard_close(yard);
     yard = yard_with_epochs();
-    script(yard, (struct rule){.kind = DELETE_TGB, .application = DROP, ANSWER(STORE_THROTTLED)});
+    yard_script(yard,
+                (struct rule){.kind = DELETE_TGB, .application = DROP, ANSWER(STORE_THROTTLED)});
     yard_round(yard, RECLAIM_DONE);
     CU_ASSERT(yard->report.tgbs == 0 && yard->report.abandoned == 3);
     CU_ASSERT_EQUAL(yard->report.versions, 5);
@@ -307,7 +302,7 @@ static void deletion_without_an_answer_is_sent_again_then_left(void)
 static void object_that_another_deleted_counts_as_deleted(void)
 {
     struct yard *yard = yard_with_epochs();
-    script(yard, (struct rule){.kind = DELETE_TGB, .times = 1, ANSWER(STORE_NOT_FOUND)});
+    yard_script(yard, (struct rule){.kind = DELETE_TGB, .times = 1, ANSWER(STORE_NOT_FOUND)});
     yard_round(yard, RECLAIM_DONE);
     CU_ASSERT(yard->report.tgbs == 3 && yard->report.abandoned == 0);
     CU_ASSERT_EQUAL(yard->report.retried, 0);
@@ -321,8 +316,9 @@ static void refused_deletion_ends_the_round(void)
     for (int i = 0; i < 20; i++)
         yard_commit(yard, 1, 5);
     yard_value(yard, 0, 1, 90);
-    script(yard, (struct rule){
-                     .kind = DELETE_TGB, .skip = 10, .application = DROP, ANSWER(STORE_FAILED)});
+    yard_script(
+        yard,
+        (struct rule){.kind = DELETE_TGB, .skip = 10, .application = DROP, ANSWER(STORE_FAILED)});
     yard_round(yard, RECLAIM_REFUSED);
     CU_ASSERT_EQUAL(yard->report.tgbs, 10);
     CU_ASSERT(scripted_store_requests(yard->store, DELETE_TGB) <= 10 + yard->options.deletes_max);
@@ -330,7 +326,7 @@ static void refused_deletion_ends_the_round(void)
     yard_close(yard);
     yard = yard_with_epochs(); /* the last ones, after the last listing */
     yard->options.marker_grace_ns = TIME_NEVER;
-    script(yard, (struct rule){.kind = DELETE_TGB, .application = DROP, ANSWER(STORE_FAILED)});
+    yard_script(yard, (struct rule){.kind = DELETE_TGB, .application = DROP, ANSWER(STORE_FAILED)});
     yard_round(yard, RECLAIM_REFUSED);
     CU_ASSERT(yard->report.tgbs == 0 && yard->report.abandoned == 3);
     yard_close(yard);

@@ -2,22 +2,10 @@
  * a store that does not answer changes. */
 #include "core/reclaim.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/core/yard.h"
 #include "tests/harness.h"
-
-/* Versions 2 to 6, steps 1 to 10; consumer 0 needs step 4 on, consumer 1 step 7 on. */
-static struct yard *yard_with_steps(void)
-{
-    struct yard *yard = yard_open();
-    for (uint32_t i = 0; i < 5; i++)
-        yard_commit(yard, 1 + i % 2, 2);
-    yard_value(yard, 0, 1, 4);
-    yard_value(yard, 1, 1, 7);
-    return yard;
-}
 
 static void expect_nothing_given_up(struct yard *yard)
 {
@@ -26,15 +14,9 @@ static void expect_nothing_given_up(struct yard *yard)
     CU_ASSERT_EQUAL(scripted_store_requests(yard->store, DELETE_TGB), 0);
 }
 
-static void script(struct yard *yard, struct rule rule)
-{
-    rule.context = yard;
-    scripted_store_script(yard->store, &rule);
-}
-
 static void lowest_watermark_becomes_the_floor(void)
 {
-    struct yard *yard = yard_with_steps();
+    struct yard *yard = yard_open_with_steps();
     yard_round(yard, RECLAIM_DONE);
     struct floor floor = scripted_store_floor(yard->store);
     CU_ASSERT(floor.version == 6 && floor.step == 4);
@@ -61,7 +43,7 @@ static void lowest_watermark_becomes_the_floor(void)
 
 static void next_version_is_trimmed_and_the_floor_follows(void)
 {
-    struct yard *yard = yard_with_steps();
+    struct yard *yard = yard_open_with_steps();
     yard_round(yard, RECLAIM_DONE);
     yard_commit(yard, 1, 1);
     CU_ASSERT_EQUAL(yard->newest->first_step, 4);
@@ -77,7 +59,7 @@ static void next_version_is_trimmed_and_the_floor_follows(void)
 
 static void versions_behind_the_newest_stay(void)
 {
-    struct yard *yard = yard_with_steps();
+    struct yard *yard = yard_open_with_steps();
     yard->options.behind = 2;
     yard_round(yard, RECLAIM_DONE);
     struct floor floor = scripted_store_floor(yard->store);
@@ -144,14 +126,15 @@ static void floor_is_raised(struct scripted_store *store, void *context)
 
 static void intent_then_listing_then_floor_then_deletions(void)
 {
-    struct yard *yard = yard_with_steps();
-    script(yard, (struct rule){.kind = LIST_NUMBERS,
-                               .skip = 1,
-                               .times = 1,
-                               .before = intent_is_there_and_nothing_is_gone});
-    script(yard, (struct rule){.kind = PUT_FLOOR, .before = intent_is_there_and_nothing_is_gone});
-    script(yard, (struct rule){.kind = DELETE_TGB, .before = floor_is_raised});
-    script(yard, (struct rule){.kind = DELETE_VERSION, .before = floor_is_raised});
+    struct yard *yard = yard_open_with_steps();
+    yard_script(yard, (struct rule){.kind = LIST_NUMBERS,
+                                    .skip = 1,
+                                    .times = 1,
+                                    .before = intent_is_there_and_nothing_is_gone});
+    yard_script(yard,
+                (struct rule){.kind = PUT_FLOOR, .before = intent_is_there_and_nothing_is_gone});
+    yard_script(yard, (struct rule){.kind = DELETE_TGB, .before = floor_is_raised});
+    yard_script(yard, (struct rule){.kind = DELETE_VERSION, .before = floor_is_raised});
     yard_round(yard, RECLAIM_DONE);
     CU_ASSERT_EQUAL(scripted_store_requests(yard->store, LIST_NUMBERS), 2);
     CU_ASSERT_EQUAL(scripted_store_requests(yard->store, DELETE_TGB), 3);
@@ -185,8 +168,8 @@ static void who_comes_before_the_intent_is_heeded(void)
         uint64_t step;
     } rows[] = {{newcomer_comes, 2}, {consumer_rolls_back, 3}, {newcomer_takes_a_number, 1}};
     for (size_t i = 0; i < HARNESS_COUNT(rows); i++) {
-        struct yard *yard = yard_with_steps();
-        script(yard, (struct rule){.kind = PUT_INTENT, .times = 1, .before = rows[i].before});
+        struct yard *yard = yard_open_with_steps();
+        yard_script(yard, (struct rule){.kind = PUT_INTENT, .times = 1, .before = rows[i].before});
         yard_round(yard, RECLAIM_DONE);
         CU_ASSERT_EQUAL(scripted_store_floor(yard->store).step, rows[i].step);
         CU_ASSERT_EQUAL(scripted_store_floor(yard->store).version, 6);
@@ -194,138 +177,6 @@ static void who_comes_before_the_intent_is_heeded(void)
         CU_ASSERT_EQUAL(yard->report.tgbs, rows[i].step - 1);
         yard_close(yard);
     }
-}
-
-/* ---- other reclaimers ---- */
-
-static void other_gives_up_more(struct scripted_store *store, void *context)
-{
-    (void)context;
-    scripted_store_raise_floor(store, (struct floor){.version = 3, .step = 6});
-}
-
-static void other_is_ahead(struct scripted_store *store, void *context)
-{
-    struct yard *yard = context;
-    yard_commit(yard, 1, 1);
-    scripted_store_raise_floor(store, (struct floor){.version = 7, .step = 4});
-    scripted_store_delete_below_floor(store);
-}
-
-static void floor_of_another_is_never_undone(void)
-{
-    struct yard *yard = yard_with_steps();
-    script(yard, (struct rule){.kind = PUT_INTENT, .times = 1, .before = other_gives_up_more});
-    yard_round(yard, RECLAIM_DONE);
-    struct floor floor = scripted_store_floor(yard->store);
-    CU_ASSERT(floor.version == 6 && floor.step == 6);
-    CU_ASSERT_EQUAL(yard_steps(yard, 1, 5), 0);
-    CU_ASSERT_EQUAL(yard_steps(yard, 6, 10), 5);
-    yard_close(yard);
-    yard = yard_with_steps();
-    script(yard, (struct rule){.kind = LIST_FLOOR, .times = 1, .before = other_is_ahead});
-    yard_round(yard, RECLAIM_DONE);
-    floor = scripted_store_floor(yard->store);
-    CU_ASSERT(floor.version == 7 && floor.step == 4);
-    CU_ASSERT_EQUAL(yard_steps(yard, 4, 11), 8);
-    yard_close(yard);
-}
-
-/* The floor that is listed first must say it: readers of one key see no other. */
-static void step_that_a_lower_floor_gave_up_is_written_again(void)
-{
-    struct yard *yard = yard_with_steps();
-    scripted_store_raise_floor(yard->store, (struct floor){.version = 2, .step = 5});
-    scripted_store_raise_floor(yard->store, (struct floor){.version = 6, .step = 2});
-    yard_value(yard, 0, 1, 5);
-    yard_round(yard, RECLAIM_DONE);
-    struct floor floor = scripted_store_floor(yard->store);
-    CU_ASSERT(floor.version == 6 && floor.step == 5);
-    yard_close(yard);
-}
-
-/* Nobody wrote it who had read the chain: it is no licence. */
-static void floor_above_the_chain_gives_up_the_round(void)
-{
-    struct yard *yard = yard_with_steps();
-    struct floor floor = {.version = 1, .step = 1000};
-    scripted_store_raise_floor(yard->store, floor);
-    uint64_t requests = scripted_store_requests(yard->store, DELETE_TGB);
-    yard_round(yard, RECLAIM_GIVEN_UP);
-    CU_ASSERT(strstr(yard->error, "below 1000, and the chain ends before step 11") != NULL);
-    CU_ASSERT_EQUAL(scripted_store_requests(yard->store, DELETE_TGB), requests);
-    CU_ASSERT_EQUAL(yard_steps(yard, 1, 10), 10);
-    CU_ASSERT_EQUAL(yard_intent(yard), 0);
-    yard_close(yard);
-}
-
-/* The floor sorts by version first: one with a lower version may have given up more. */
-static void highest_step_of_all_floors_counts(void)
-{
-    struct yard *yard = yard_with_steps();
-    scripted_store_raise_floor(yard->store, (struct floor){.version = 2, .step = 5});
-    scripted_store_raise_floor(yard->store, (struct floor){.version = 3, .step = 2});
-    yard_value(yard, 0, 1, 5);
-    yard_round(yard, RECLAIM_DONE);
-    struct floor floor = scripted_store_floor(yard->store);
-    CU_ASSERT(floor.version == 6 && floor.step == 5);
-    CU_ASSERT_EQUAL(yard_steps(yard, 1, 4), 0);
-    CU_ASSERT_EQUAL(yard_steps(yard, 5, 10), 6);
-    yard_close(yard);
-}
-
-/* It was refused at its start, and its older process still needs what it said. */
-static void number_below_the_floor_leaves_it_to_the_one_before(void)
-{
-    struct yard *yard = yard_with_steps();
-    scripted_store_raise_floor(yard->store, (struct floor){.version = 3, .step = 4});
-    yard_value(yard, 0, 1, 6);
-    yard_value(yard, 0, 2, 3);
-    yard_round(yard, RECLAIM_DONE);
-    CU_ASSERT(yard->report.watermark == 6 && yard->report.missing == 0);
-    CU_ASSERT_EQUAL(scripted_store_floor(yard->store).step, 6);
-    yard_close(yard);
-}
-
-/* ---- what was given up before ---- */
-
-static void what_a_dead_reclaimer_left_is_deleted_though_all_are_blocked(void)
-{
-    struct yard *yard = yard_with_steps();
-    yard_number(yard, 9, 1);
-    scripted_store_raise_floor(yard->store, (struct floor){.version = 4, .step = 3});
-    yard_round(yard, RECLAIM_DONE);
-    CU_ASSERT(yard->report.missing == 1 && yard->report.first_missing == 9);
-    CU_ASSERT_FALSE(yard_has_version(yard, 3));
-    CU_ASSERT_TRUE(yard_has_version(yard, 4));
-    CU_ASSERT_EQUAL(yard_steps(yard, 1, 2), 0);
-    CU_ASSERT_EQUAL(yard_steps(yard, 3, 10), 8);
-    CU_ASSERT_EQUAL(scripted_store_requests(yard->store, PUT_FLOOR), 0);
-    yard_close(yard);
-}
-
-static void process_that_dies_anywhere_leaves_nothing_wrong(void)
-{
-    uint64_t requests = 1;
-    for (bool ended = false; !ended; requests++) {
-        struct yard *yard = yard_with_steps();
-        yard_start(yard, 0);
-        while (yard->requests < requests && !yard->ended && manual_loop_step(&yard->loop))
-            continue;
-        ended = yard->ended;
-        yard_crash(yard);
-        while (manual_loop_step(&yard->loop))
-            continue;
-        CU_ASSERT_EQUAL(yard_steps(yard, 4, 10), 7);
-        CU_ASSERT_TRUE(yard_has_version(yard, 6));
-        CU_ASSERT(scripted_store_floor(yard->store).step == 4 || yard_steps(yard, 1, 3) == 3);
-        yard_round(yard, RECLAIM_DONE);
-        CU_ASSERT_EQUAL(yard_steps(yard, 1, 3), 0);
-        CU_ASSERT_EQUAL(yard_steps(yard, 4, 10), 7);
-        CU_ASSERT_FALSE(yard_has_version(yard, 5));
-        yard_close(yard);
-    }
-    CU_ASSERT(requests > 20);
 }
 
 /* ---- stores that do not answer ---- */
@@ -336,11 +187,11 @@ static void marker_that_is_lost_is_sent_until_it_is_surely_there(void)
     static const enum store_outcome outcomes[] = {STORE_UNKNOWN, STORE_THROTTLED, STORE_BUSY};
     for (size_t i = 0; i < HARNESS_COUNT(kinds); i++) {
         for (size_t j = 0; j < HARNESS_COUNT(outcomes); j++) {
-            struct yard *yard = yard_with_steps();
-            script(yard, (struct rule){.kind = kinds[i],
-                                       .times = RECLAIM_RETRIES_MAX,
-                                       .application = DROP,
-                                       ANSWER(outcomes[j])});
+            struct yard *yard = yard_open_with_steps();
+            yard_script(yard, (struct rule){.kind = kinds[i],
+                                            .times = RECLAIM_RETRIES_MAX,
+                                            .application = DROP,
+                                            ANSWER(outcomes[j])});
             yard_round(yard, RECLAIM_DONE);
             CU_ASSERT_EQUAL(yard->report.retried, RECLAIM_RETRIES_MAX);
             CU_ASSERT_EQUAL(scripted_store_floor(yard->store).step, 4);
@@ -355,8 +206,9 @@ static void round_without_answers_is_given_up_and_deletes_nothing(void)
     static const enum request_kind kinds[] = {LIST_NEWER, LIST_FLOOR, LIST_NUMBERS, PUT_INTENT,
                                               PUT_FLOOR};
     for (size_t i = 0; i < HARNESS_COUNT(kinds); i++) {
-        struct yard *yard = yard_with_steps();
-        script(yard, (struct rule){.kind = kinds[i], .application = DROP, ANSWER(STORE_UNKNOWN)});
+        struct yard *yard = yard_open_with_steps();
+        yard_script(yard,
+                    (struct rule){.kind = kinds[i], .application = DROP, ANSWER(STORE_UNKNOWN)});
         yard_round(yard, RECLAIM_GIVEN_UP);
         CU_ASSERT_PTR_NOT_NULL(strstr(yard->error, "not answered 64 times"));
         expect_nothing_given_up(yard);
@@ -375,8 +227,8 @@ static void chain_moves_on(struct scripted_store *store, void *context)
 
 static void chain_that_keeps_moving_is_left_to_a_later_round(void)
 {
-    struct yard *yard = yard_with_steps();
-    script(yard, (struct rule){.kind = READ_VERSION, .before = chain_moves_on});
+    struct yard *yard = yard_open_with_steps();
+    yard_script(yard, (struct rule){.kind = READ_VERSION, .before = chain_moves_on});
     yard_round(yard, RECLAIM_GIVEN_UP);
     CU_ASSERT_PTR_NOT_NULL(strstr(yard->error, "cannot be found"));
     CU_ASSERT_EQUAL(yard_steps(yard, 4, 10), 7);
@@ -387,8 +239,8 @@ static void refusal_ends_the_round_and_says_why(void)
 {
     static const enum request_kind kinds[] = {LIST_NEWER, LIST_NUMBERS, PUT_INTENT, PUT_FLOOR};
     for (size_t i = 0; i < HARNESS_COUNT(kinds); i++) {
-        struct yard *yard = yard_with_steps();
-        script(yard, (struct rule){.kind = kinds[i], .times = 1, ANSWER(STORE_FAILED)});
+        struct yard *yard = yard_open_with_steps();
+        yard_script(yard, (struct rule){.kind = kinds[i], .times = 1, ANSWER(STORE_FAILED)});
         yard_round(yard, RECLAIM_REFUSED);
         CU_ASSERT_TRUE(yard->error[0] != '\0');
         CU_ASSERT_EQUAL(yard_steps(yard, 1, 10), 10);
@@ -400,7 +252,7 @@ static void refusal_ends_the_round_and_says_why(void)
 
 static void dry_run_counts_what_a_round_then_does(void)
 {
-    struct yard *yard = yard_with_steps();
+    struct yard *yard = yard_open_with_steps();
     yard->options.mode = RECLAIM_DRY_RUN;
     yard_round(yard, RECLAIM_DONE);
     struct reclaim_report dry = yard->report;
@@ -420,7 +272,7 @@ static void dry_run_counts_what_a_round_then_does(void)
 
 static void watermark_beyond_the_chain_gives_up_no_step_to_come(void)
 {
-    struct yard *yard = yard_with_steps();
+    struct yard *yard = yard_open_with_steps();
     yard_value(yard, 0, 1, 9000);
     yard_value(yard, 1, 1, 9500);
     yard_round(yard, RECLAIM_DONE);
@@ -434,7 +286,7 @@ static void watermark_beyond_the_chain_gives_up_no_step_to_come(void)
 
 static void lowest_watermark_is_found_on_any_page(void)
 {
-    struct yard *yard = yard_with_steps();
+    struct yard *yard = yard_open_with_steps();
     for (uint32_t consumer = 2; consumer < 1500; consumer++)
         yard_value(yard, consumer, 1, consumer == 1450 ? 3 : 8);
     yard->options.ranks = 1500;
@@ -446,7 +298,7 @@ static void lowest_watermark_is_found_on_any_page(void)
 
 static void watermark_that_stands_still_is_reported(void)
 {
-    struct yard *yard = yard_with_steps();
+    struct yard *yard = yard_open_with_steps();
     yard->options.full_every = 2;
     yard_start(yard, 100 * NS_PER_S);
     yard_until_rounds(yard, 1);
@@ -483,13 +335,6 @@ const struct harness_test reclaim_tests[] = {
     HARNESS_TEST(nothing_is_given_up_while_anybody_is_unknown),
     HARNESS_TEST(intent_then_listing_then_floor_then_deletions),
     HARNESS_TEST(who_comes_before_the_intent_is_heeded),
-    HARNESS_TEST(floor_of_another_is_never_undone),
-    HARNESS_TEST(number_below_the_floor_leaves_it_to_the_one_before),
-    HARNESS_TEST(step_that_a_lower_floor_gave_up_is_written_again),
-    HARNESS_TEST(floor_above_the_chain_gives_up_the_round),
-    HARNESS_TEST(highest_step_of_all_floors_counts),
-    HARNESS_TEST(what_a_dead_reclaimer_left_is_deleted_though_all_are_blocked),
-    HARNESS_TEST(process_that_dies_anywhere_leaves_nothing_wrong),
     HARNESS_TEST(marker_that_is_lost_is_sent_until_it_is_surely_there),
     HARNESS_TEST(round_without_answers_is_given_up_and_deletes_nothing),
     HARNESS_TEST(chain_that_keeps_moving_is_left_to_a_later_round),

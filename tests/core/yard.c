@@ -71,6 +71,12 @@ void yard_close(struct yard *yard)
     free(yard);
 }
 
+void yard_script(struct yard *yard, struct rule rule)
+{
+    rule.context = yard;
+    scripted_store_script(yard->store, &rule);
+}
+
 struct incarnation yard_incarnation(uint32_t producer, uint32_t epoch)
 {
     return (struct incarnation){{(uint8_t)producer, (uint8_t)epoch, 7}};
@@ -199,6 +205,16 @@ void yard_value(struct yard *yard, uint32_t consumer, uint64_t number, uint64_t 
                                                 .part = WATERMARK_NUMBER_VALUE,
                                                 .number = number,
                                                 .step = step});
+}
+
+struct yard *yard_open_with_steps(void)
+{
+    struct yard *yard = yard_open();
+    for (uint32_t i = 0; i < 5; i++)
+        yard_commit(yard, 1 + i % 2, 2);
+    yard_value(yard, 0, 1, 4);
+    yard_value(yard, 1, 1, 7);
+    return yard;
 }
 
 void yard_retire(struct yard *yard, uint32_t consumer, uint64_t number)

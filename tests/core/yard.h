@@ -33,7 +33,11 @@ struct yard {
 /* With a genesis; deletes, nothing behind, no grace, every round a full one, 4 deletions at once.
  */
 struct yard *yard_open(void);
+/* With versions 2 to 6, steps 1 to 10; consumer 0 needs step 4 on, consumer 1 step 7 on. */
+struct yard *yard_open_with_steps(void);
 void yard_close(struct yard *yard);
+/* The context of the rule's `before` is the yard. */
+void yard_script(struct yard *yard, struct rule rule);
 
 /* A producer's incarnation in an epoch: fixed. */
 struct incarnation yard_incarnation(uint32_t producer, uint32_t epoch);
