@@ -1,15 +1,12 @@
-/* scripted_store.c - sorted keys, and requests that wait in a list. Ours. */
+/* scripted_store.c - requests that wait in a list, and what becomes of them. Ours. */
 #include "tests/core/scripted_store.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PORTS_MAX 256
+#include "tests/core/stored_objects.h"
 
-struct object {
-    char key[STORE_KEY_MAX];
-    struct body body;
-};
+#define PORTS_MAX 256
 
 struct port {
     struct store store;
@@ -43,9 +40,7 @@ struct scripted_store {
     struct store_faults faults;
     struct random_stream random;
     const struct store_watch *watch;
-    struct object **objects;
-    size_t count;
-    size_t capacity;
+    struct stored_objects objects;
     struct rule rules[SCRIPT_RULES_MAX];
     uint32_t rule_count;
     struct port ports[PORTS_MAX];
@@ -56,28 +51,7 @@ struct scripted_store {
 
 /* ---- objects ---- */
 
-static size_t lower_bound(const struct scripted_store *store, const char *key)
-{
-    size_t low = 0;
-    size_t high = store->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(store->objects[middle]->key, key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static struct object *find(const struct scripted_store *store, const char *key)
-{
-    size_t index = lower_bound(store, key);
-    bool found = index < store->count && strcmp(store->objects[index]->key, key) == 0;
-    return found ? store->objects[index] : NULL;
-}
-
-static void report_created(struct scripted_store *store, const struct object *object)
+static void report_created(struct scripted_store *store, const struct stored_object *object)
 {
     uint64_t version;
     if (store->watch == NULL)
@@ -99,36 +73,16 @@ static void report_created(struct scripted_store *store, const struct object *ob
 
 bool scripted_store_create(struct scripted_store *store, const char *key, const struct body *body)
 {
-    size_t index = lower_bound(store, key);
-    if (index < store->count && strcmp(store->objects[index]->key, key) == 0)
+    const struct stored_object *object = stored_objects_create(&store->objects, key, body);
+    if (object == NULL)
         return false;
-    if (store->count == store->capacity) {
-        store->capacity = store->capacity ? 2 * store->capacity : 64;
-        store->objects = realloc(store->objects, store->capacity * sizeof(struct object *));
-        assert(store->objects != NULL);
-    }
-    struct object *object = malloc(sizeof(*object));
-    assert(object != NULL && strlen(key) < sizeof(object->key));
-    memcpy(object->key, key, strlen(key) + 1);
-    object->body = body_copy_range(body, 0, 0);
-    memmove(store->objects + index + 1, store->objects + index,
-            (store->count - index) * sizeof(struct object *));
-    store->objects[index] = object;
-    store->count++;
     report_created(store, object);
     return true;
 }
 
 void scripted_store_delete(struct scripted_store *store, const char *key)
 {
-    size_t index = lower_bound(store, key);
-    if (index == store->count || strcmp(store->objects[index]->key, key) != 0)
-        return;
-    body_release(&store->objects[index]->body);
-    free(store->objects[index]);
-    store->count--;
-    memmove(store->objects + index, store->objects + index + 1,
-            (store->count - index) * sizeof(struct object *));
+    stored_objects_delete(&store->objects, key);
 }
 
 bool scripted_store_create_version(struct scripted_store *store, struct manifest *manifest)
@@ -142,29 +96,25 @@ bool scripted_store_create_version(struct scripted_store *store, struct manifest
 
 struct body *scripted_store_body(struct scripted_store *store, const char *key)
 {
-    struct object *object = find(store, key);
+    struct stored_object *object = stored_objects_find(&store->objects, key);
     return object != NULL ? &object->body : NULL;
 }
 
 bool scripted_store_has(const struct scripted_store *store, const char *key)
 {
-    return find(store, key) != NULL;
+    return stored_objects_find(&store->objects, key) != NULL;
 }
 
 uint64_t scripted_store_count(const struct scripted_store *store, const char *prefix)
 {
-    uint64_t count = 0;
-    for (size_t i = lower_bound(store, prefix); i < store->count; i++, count++)
-        if (strncmp(store->objects[i]->key, prefix, strlen(prefix)) != 0)
-            break;
-    return count;
+    return stored_objects_count(&store->objects, prefix);
 }
 
 struct manifest *scripted_store_version(const struct scripted_store *store, uint64_t version)
 {
     char key[STORE_KEY_MAX];
     name_version(key, version);
-    const struct object *object = find(store, key);
+    const struct stored_object *object = stored_objects_find(&store->objects, key);
     if (object == NULL)
         return NULL;
     if (object->body.kind == BODY_MANIFEST)
@@ -178,8 +128,8 @@ struct manifest *scripted_store_version(const struct scripted_store *store, uint
 uint64_t scripted_store_newest(const struct scripted_store *store)
 {
     uint64_t version = 0;
-    size_t index = lower_bound(store, NAME_FLOOR_PREFIX);
-    while (index > 0 && !name_parse_version(store->objects[index - 1]->key, &version))
+    size_t index = stored_objects_at(&store->objects, NAME_FLOOR_PREFIX);
+    while (index > 0 && !name_parse_version(store->objects.items[index - 1]->key, &version))
         index--;
     return version;
 }
@@ -187,10 +137,11 @@ uint64_t scripted_store_newest(const struct scripted_store *store)
 struct floor scripted_store_floor(const struct scripted_store *store)
 {
     struct floor floor = {0};
-    size_t index = lower_bound(store, NAME_FLOOR_PREFIX);
-    while (index < store->count &&
-           strncmp(store->objects[index]->key, NAME_FLOOR_PREFIX, strlen(NAME_FLOOR_PREFIX)) == 0 &&
-           !name_parse_floor(store->objects[index]->key, &floor))
+    size_t index = stored_objects_at(&store->objects, NAME_FLOOR_PREFIX);
+    while (index < store->objects.count &&
+           strncmp(store->objects.items[index]->key, NAME_FLOOR_PREFIX,
+                   strlen(NAME_FLOOR_PREFIX)) == 0 &&
+           !name_parse_floor(store->objects.items[index]->key, &floor))
         index++;
     return floor;
 }
@@ -210,10 +161,10 @@ void scripted_store_delete_below_floor(struct scripted_store *store)
     char last[STORE_KEY_MAX];
     name_version(last, scripted_store_floor(store).version);
     while (true) {
-        size_t index = lower_bound(store, NAME_MANIFEST_PREFIX);
-        if (index == store->count || strcmp(store->objects[index]->key, last) >= 0)
+        size_t index = stored_objects_at(&store->objects, NAME_MANIFEST_PREFIX);
+        if (index == store->objects.count || strcmp(store->objects.items[index]->key, last) >= 0)
             return;
-        scripted_store_delete(store, store->objects[index]->key);
+        scripted_store_delete(store, store->objects.items[index]->key);
     }
 }
 
@@ -302,32 +253,14 @@ static void draw_fault(struct scripted_store *store, struct request *request)
         fault(request, STORE_THROTTLED, random_next(&store->random) % 2 ? APPLY : DROP, 0);
 }
 
-static void list(const struct scripted_store *store, struct store_op *op)
-{
-    size_t prefix = strlen(op->key);
-    const char *first = strcmp(op->after, op->key) > 0 ? op->after : op->key;
-    for (size_t i = lower_bound(store, first); i < store->count; i++) {
-        const struct object *object = store->objects[i];
-        if (strncmp(object->key, op->key, prefix) != 0)
-            break;
-        if (strcmp(object->key, op->after) <= 0)
-            continue;
-        if (op->page.count == op->list_keys_max) {
-            op->page.truncated = true;
-            break;
-        }
-        list_page_add(&op->page, object->key, object->body.bytes);
-    }
-}
-
 /* What the store does and would answer. `op` is NULL when nobody waits for it. */
 static enum store_outcome apply(struct scripted_store *store, struct request *request,
                                 struct store_op *op)
 {
-    const struct object *object;
+    const struct stored_object *object;
     switch (request->verb) {
     case STORE_GET:
-        object = find(store, request->key);
+        object = stored_objects_find(&store->objects, request->key);
         if (object == NULL)
             return STORE_NOT_FOUND;
         if (op != NULL)
@@ -335,7 +268,7 @@ static enum store_outcome apply(struct scripted_store *store, struct request *re
         return STORE_OK;
     case STORE_LIST:
         if (op != NULL)
-            list(store, op);
+            stored_objects_list(&store->objects, op);
         return STORE_OK;
     case STORE_PUT:
         scripted_store_create(store, request->key, &request->body);
@@ -491,11 +424,7 @@ void scripted_store_close(struct scripted_store *store)
 {
     while (store->requests != NULL)
         request_free(store->requests);
-    for (size_t i = 0; i < store->count; i++) {
-        body_release(&store->objects[i]->body);
-        free(store->objects[i]);
-    }
-    free(store->objects);
+    stored_objects_deinit(&store->objects);
     free(store);
 }
 
