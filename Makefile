@@ -93,7 +93,7 @@ help: ## List the targets
 deps: ## Install the Debian packages that are missing
 	@tools/deps.sh
 
-deps-servers: ## The same, and those of the S3 servers that make test starts
+deps-servers: ## The same, and those of the servers that make test starts
 	@tools/deps.sh servers
 
 servers: ## Build the test server that no package has, once per user (tests/servers/)
@@ -107,7 +107,7 @@ test: deps-servers ## Install what is missing, build, run lint and all tests
 		'tests/fuzz/seeds.sh $(BUILD)' 'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' \
 		'tests/model/planted.sh $(BUILD) 60 life' 'tests/planted/run.sh $(BUILD)' \
 		'tests/live/kills.sh $(PROGRAM) 16' \
-		'tests/live/exactly_once.sh $(PROGRAM) 10' \
+		'tests/live/exactly_once.sh $(PROGRAM) 10' 'tests/live/srun.sh $(PROGRAM)' \
 		'tests/s3/run.sh $(BUILD)' 'tests/s3/chaos.sh $(PROGRAM)' $(TEST_PROGRAMS)
 
 reproduce: deps ## Install what is missing, build, simulate, draw (FIGURES='...' for some)

@@ -2,8 +2,8 @@
 # Installs the Debian packages that Lakestream needs and that are missing; silent when none is.
 #
 #   tools/deps.sh           what the build, make test and make reproduce need
-#   tools/deps.sh servers   also the S3 server that make test starts; where they cannot be installed
-#                           it says so and goes on: those tests are skipped
+#   tools/deps.sh servers   also the S3 server and the Slurm cluster that make test starts; where they
+#                           cannot be installed it says so and goes on: those tests are skipped
 #   tools/deps.sh soak      these, and what make fuzz and make soak need
 set -euo pipefail
 
@@ -33,6 +33,7 @@ optional=()
 [ $# -eq 0 ] || optional=(
 	radosgw ceph-mon ceph-osd # an S3 server, tests/servers/rgw.sh
 	curl openssl              # its bucket and its certificate
+	slurmctld slurmd slurm-client # a cluster, tests/servers/slurm.sh
 	iproute2                  # tests that part processes from it
 )
 
@@ -85,6 +86,6 @@ fi
 wanted=$(missing "${optional[@]}")
 [ -n "$wanted" ] || exit 0
 if ! can_install || ! install_packages "$wanted"; then
-	echo "Tests on real S3 servers are skipped without these packages; this line installs them:" >&2
+	echo "Tests on real servers are skipped without these packages; this line installs them:" >&2
 	say_by_hand "$wanted"
 fi
