@@ -274,9 +274,8 @@ static struct chain_effect dispatch(struct chain_reader *reader)
     return (struct chain_effect){.kind = CHAIN_FAILED};
 }
 
-struct chain_effect chain_reader_begin(struct chain_reader *reader, int64_t now_ns)
+struct chain_effect chain_reader_begin(struct chain_reader *reader)
 {
-    (void)now_ns;
     assert(reader->phase == CHAIN_IDLE && reader->found == NULL);
     reader->retries_row = 0;
     reader->restarts = 0;
@@ -294,9 +293,8 @@ struct chain_effect chain_reader_answer(struct chain_reader *reader, int64_t now
     return effect;
 }
 
-struct chain_effect chain_reader_wake(struct chain_reader *reader, int64_t now_ns)
+struct chain_effect chain_reader_wake(struct chain_reader *reader)
 {
-    (void)now_ns;
     assert(reader->phase != CHAIN_IDLE);
     return (struct chain_effect){.kind = CHAIN_SUBMIT}; /* the same request again */
 }

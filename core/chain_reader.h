@@ -77,10 +77,10 @@ void chain_reader_init(struct chain_reader *reader, const struct chain_reader_op
                        struct random_stream random);
 void chain_reader_deinit(struct chain_reader *reader);
 /* Starts a read; none may be in progress. Allowed after every end, CHAIN_FAILED too. */
-MUST_USE struct chain_effect chain_reader_begin(struct chain_reader *reader, int64_t now_ns);
+MUST_USE struct chain_effect chain_reader_begin(struct chain_reader *reader);
 /* The op was answered; its result is consumed. */
 MUST_USE struct chain_effect chain_reader_answer(struct chain_reader *reader, int64_t now_ns);
 /* The sleep is over. */
-MUST_USE struct chain_effect chain_reader_wake(struct chain_reader *reader, int64_t now_ns);
+MUST_USE struct chain_effect chain_reader_wake(struct chain_reader *reader);
 
 #endif

@@ -232,7 +232,7 @@ static void on_control_timer(struct consumer *consumer, int64_t now_ns,
     if (consumer->phase >= CONSUMER_STOPPING)
         return;
     assert(consumer->control_state == CONSUMER_MACHINE_SLEEPING);
-    perform_control(consumer, now_ns, membership_wake(&consumer->membership, now_ns), effects);
+    perform_control(consumer, now_ns, membership_wake(&consumer->membership), effects);
 }
 
 /* ---- checkpoints ---- */
@@ -266,8 +266,8 @@ static void on_saved(struct consumer *consumer, int64_t now_ns, struct consumer_
     assert(consumer->control_state == CONSUMER_MACHINE_SAVING);
     struct membership *membership = &consumer->membership;
     struct membership_effect effect = consumer->phase == CONSUMER_STARTING
-                                          ? membership_saved(membership, now_ns)
-                                          : membership_publish(membership, now_ns);
+                                          ? membership_saved(membership)
+                                          : membership_publish(membership);
     perform_control(consumer, now_ns, effect, effects);
 }
 
@@ -280,7 +280,7 @@ static void next_control(struct consumer *consumer, int64_t now_ns,
         return;
     if (consumer->doubt == CONSUMER_DOUBT_NUMBERS) {
         consumer->control = CONSUMER_CONTROL_CHECK;
-        perform_control(consumer, now_ns, membership_check(&consumer->membership, now_ns), effects);
+        perform_control(consumer, now_ns, membership_check(&consumer->membership), effects);
     } else if (consumer->waiting.count > 0) {
         begin_save(consumer, effects);
     }
@@ -310,7 +310,7 @@ void consumer_step(struct consumer *consumer, int64_t now_ns, struct consumer_ev
     case CONSUMER_START:
         assert(consumer->phase == CONSUMER_NEW);
         consumer->phase = CONSUMER_STARTING;
-        perform_control(consumer, now_ns, membership_start(&consumer->membership, now_ns), effects);
+        perform_control(consumer, now_ns, membership_start(&consumer->membership), effects);
         break;
     case CONSUMER_STOP:
         consumer_stop(consumer, CONSUMER_STOPPED, consumer_end_text(CONSUMER_STOPPED));

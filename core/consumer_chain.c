@@ -197,7 +197,7 @@ static void begin_read(struct consumer *consumer, int64_t now_ns, struct consume
     consumer->poll_armed = false;
     consumer->chain.wanted =
         (struct manifest_part){.first_step = first, .next_step = first + CONSUMER_ENTRIES_MAX};
-    perform_chain(consumer, now_ns, chain_reader_begin(&consumer->chain, now_ns), effects);
+    perform_chain(consumer, now_ns, chain_reader_begin(&consumer->chain), effects);
 }
 
 void consumer_chain_judge_start(struct consumer *consumer, int64_t now_ns,
@@ -228,7 +228,7 @@ void consumer_chain_timer(struct consumer *consumer, int64_t now_ns,
         consumer->poll_at_ns = now_ns; /* it is over, whatever the clock says: it may have jumped */
     consumer->poll_armed = false;
     if (consumer->phase < CONSUMER_STOPPING && consumer->chain_state == CONSUMER_MACHINE_SLEEPING)
-        perform_chain(consumer, now_ns, chain_reader_wake(&consumer->chain, now_ns), effects);
+        perform_chain(consumer, now_ns, chain_reader_wake(&consumer->chain), effects);
 }
 
 void consumer_chain_next(struct consumer *consumer, int64_t now_ns,

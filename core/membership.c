@@ -72,9 +72,8 @@ static struct membership_effect refuse_rollback(struct membership *membership)
     return membership_end(membership, MEMBERSHIP_REFUSED);
 }
 
-struct membership_effect membership_start(struct membership *membership, int64_t now_ns)
+struct membership_effect membership_start(struct membership *membership)
 {
-    (void)now_ns;
     assert(membership->phase == MEMBERSHIP_IDLE && membership->number == 0);
     if (membership->options.rollback_step != 0 && kept_at_start(membership) == 0)
         return refuse_rollback(membership);
@@ -276,9 +275,8 @@ static struct membership_effect on_checked(struct membership *membership)
     return membership_send_sweep(membership);
 }
 
-struct membership_effect membership_publish(struct membership *membership, int64_t now_ns)
+struct membership_effect membership_publish(struct membership *membership)
 {
-    (void)now_ns;
     assert(membership->phase == MEMBERSHIP_IDLE && membership->running);
     assert(membership->checkpoints.count > 0);
     membership->publishing = membership->checkpoints.items[0].step;
@@ -287,16 +285,14 @@ struct membership_effect membership_publish(struct membership *membership, int64
     return membership_end(membership, MEMBERSHIP_DONE);
 }
 
-struct membership_effect membership_check(struct membership *membership, int64_t now_ns)
+struct membership_effect membership_check(struct membership *membership)
 {
-    (void)now_ns;
     assert(membership->phase == MEMBERSHIP_IDLE && membership->running);
     return check(membership);
 }
 
-struct membership_effect membership_saved(struct membership *membership, int64_t now_ns)
+struct membership_effect membership_saved(struct membership *membership)
 {
-    (void)now_ns;
     assert(membership->phase == MEMBERSHIP_SAVING);
     return allow(membership);
 }
@@ -347,9 +343,8 @@ struct membership_effect membership_answer(struct membership *membership, int64_
 }
 
 /* The same request again: nothing of it has changed. */
-struct membership_effect membership_wake(struct membership *membership, int64_t now_ns)
+struct membership_effect membership_wake(struct membership *membership)
 {
-    (void)now_ns;
     assert(membership->phase != MEMBERSHIP_IDLE && membership->phase != MEMBERSHIP_SAVING);
     return (struct membership_effect){.kind = MEMBERSHIP_SUBMIT};
 }

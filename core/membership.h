@@ -105,18 +105,18 @@ void membership_init(struct membership *membership, const struct membership_opti
 void membership_deinit(struct membership *membership);
 
 /* Once. Ends with ALLOWED, REFUSED, SUPERSEDED, ENDED or FAILED; mode RETIRE: see there. */
-MUST_USE struct membership_effect membership_start(struct membership *membership, int64_t now_ns);
+MUST_USE struct membership_effect membership_start(struct membership *membership);
 /* After the checkpoints that membership->checkpoints holds, one at least, are durable: publishes
  * the oldest one's step. Ends with DONE, SUPERSEDED, ENDED or FAILED. */
-MUST_USE struct membership_effect membership_publish(struct membership *membership, int64_t now_ns);
+MUST_USE struct membership_effect membership_publish(struct membership *membership);
 /* Lists the own numbers. Ends with DONE, SUPERSEDED, ENDED or FAILED. */
-MUST_USE struct membership_effect membership_check(struct membership *membership, int64_t now_ns);
+MUST_USE struct membership_effect membership_check(struct membership *membership);
 
 /* The op was answered; its result is consumed. */
 MUST_USE struct membership_effect membership_answer(struct membership *membership, int64_t now_ns);
 /* The sleep is over. */
-MUST_USE struct membership_effect membership_wake(struct membership *membership, int64_t now_ns);
+MUST_USE struct membership_effect membership_wake(struct membership *membership);
 /* The checkpoints are durable. */
-MUST_USE struct membership_effect membership_saved(struct membership *membership, int64_t now_ns);
+MUST_USE struct membership_effect membership_saved(struct membership *membership);
 
 #endif

@@ -104,7 +104,7 @@ static void put_marker(struct reclaim *reclaim, struct reclaim_effects *effects)
 
 /* ---- the steps of a round ---- */
 
-static void read_chain(struct reclaim *reclaim, int64_t now_ns, enum reclaim_phase phase,
+static void read_chain(struct reclaim *reclaim, enum reclaim_phase phase,
                        struct reclaim_effects *effects);
 
 static void list_watermarks(struct reclaim *reclaim, enum reclaim_phase phase,
@@ -148,10 +148,10 @@ static void report_chain(struct reclaim *reclaim)
     report->floor = reclaim->floor;
 }
 
-static void sweep(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
+static void sweep(struct reclaim *reclaim, struct reclaim_effects *effects)
 {
     report_chain(reclaim);
-    reclaim_sweep_begin(reclaim, now_ns, effects);
+    reclaim_sweep_begin(reclaim, effects);
 }
 
 /* The lowest version that stays. It lives: the newest was built on it, version by version. */
@@ -164,7 +164,7 @@ static uint64_t kept_version(const struct reclaim *reclaim)
 }
 
 /* N is validated after everything else that the floor says. */
-static void raise_floor(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
+static void raise_floor(struct reclaim *reclaim, struct reclaim_effects *effects)
 {
     struct floor top = reclaim->chain.top;
     struct floor floor = {.version = kept_version(reclaim), .step = reclaim->floor.step};
@@ -175,7 +175,7 @@ static void raise_floor(struct reclaim *reclaim, int64_t now_ns, struct reclaim_
     if (reclaim->options.mode == RECLAIM_DRY_RUN ||
         (floor.version == top.version && floor.step == top.step)) {
         reclaim->floor = floor;
-        sweep(reclaim, now_ns, effects);
+        sweep(reclaim, effects);
         return;
     }
     reclaim->phase = RECLAIM_RAISING;
@@ -183,11 +183,11 @@ static void raise_floor(struct reclaim *reclaim, int64_t now_ns, struct reclaim_
     put_marker(reclaim, effects);
 }
 
-static void on_raised(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
+static void on_raised(struct reclaim *reclaim, struct reclaim_effects *effects)
 {
     bool parsed = name_parse_floor(reclaim->control.key, &reclaim->floor);
     assert(parsed);
-    sweep(reclaim, now_ns, effects);
+    sweep(reclaim, effects);
 }
 
 static void report_watermarks(struct reclaim *reclaim, int64_t now_ns)
@@ -215,7 +215,7 @@ static void on_listed(struct reclaim *reclaim, int64_t now_ns, struct reclaim_ef
     report_watermarks(reclaim, now_ns);
     reclaim->needed = reclaim->floor.step;
     if (!watermark_tally_complete(tally)) {
-        sweep(reclaim, now_ns, effects); /* what was given up before */
+        sweep(reclaim, effects); /* what was given up before */
         return;
     }
     uint64_t step = tally->step; /* what nobody has is not given up */
@@ -224,7 +224,7 @@ static void on_listed(struct reclaim *reclaim, int64_t now_ns, struct reclaim_ef
     if (step > reclaim->needed)
         reclaim->needed = step;
     if (step <= reclaim->floor.step || reclaim->options.mode == RECLAIM_DRY_RUN) {
-        raise_floor(reclaim, now_ns, effects);
+        raise_floor(reclaim, effects);
         return;
     }
     reclaim->phase = RECLAIM_INTENDING;
@@ -234,15 +234,14 @@ static void on_listed(struct reclaim *reclaim, int64_t now_ns, struct reclaim_ef
 
 /* A consumer that came before the intent is on this listing; one that comes later sees the intent.
  */
-static void on_listed_again(struct reclaim *reclaim, int64_t now_ns,
-                            struct reclaim_effects *effects)
+static void on_listed_again(struct reclaim *reclaim, struct reclaim_effects *effects)
 {
     const struct watermark_tally *tally = &reclaim->tally;
     if (!watermark_tally_complete(tally))
         reclaim->needed = reclaim->floor.step;
     else if (tally->step < reclaim->needed)
         reclaim->needed = tally->step;
-    read_chain(reclaim, now_ns, RECLAIM_READING_AGAIN, effects);
+    read_chain(reclaim, RECLAIM_READING_AGAIN, effects);
 }
 
 static enum reclaim_end end_of(enum chain_failure failure)
@@ -258,7 +257,7 @@ static enum reclaim_end end_of(enum chain_failure failure)
     return RECLAIM_REFUSED;
 }
 
-static void on_chain(struct reclaim *reclaim, int64_t now_ns, struct chain_effect effect,
+static void on_chain(struct reclaim *reclaim, struct chain_effect effect,
                      struct reclaim_effects *effects)
 {
     bool first = reclaim->phase == RECLAIM_READING;
@@ -278,7 +277,7 @@ static void on_chain(struct reclaim *reclaim, int64_t now_ns, struct chain_effec
         else if (first)
             list_watermarks(reclaim, RECLAIM_LISTING, effects);
         else
-            raise_floor(reclaim, now_ns, effects);
+            raise_floor(reclaim, effects);
         break;
     case CHAIN_EMPTY:
         reclaim_finish(reclaim, RECLAIM_EMPTY, NULL, effects);
@@ -289,11 +288,11 @@ static void on_chain(struct reclaim *reclaim, int64_t now_ns, struct chain_effec
     }
 }
 
-static void read_chain(struct reclaim *reclaim, int64_t now_ns, enum reclaim_phase phase,
+static void read_chain(struct reclaim *reclaim, enum reclaim_phase phase,
                        struct reclaim_effects *effects)
 {
     reclaim->phase = phase;
-    on_chain(reclaim, now_ns, chain_reader_begin(&reclaim->chain, now_ns), effects);
+    on_chain(reclaim, chain_reader_begin(&reclaim->chain), effects);
 }
 
 /* ---- answers ---- */
@@ -314,7 +313,7 @@ static void on_watermark_page(struct reclaim *reclaim, int64_t now_ns,
     if (reclaim->phase == RECLAIM_LISTING)
         on_listed(reclaim, now_ns, effects);
     else
-        on_listed_again(reclaim, now_ns, effects);
+        on_listed_again(reclaim, effects);
 }
 
 static void on_control(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
@@ -328,7 +327,7 @@ static void on_control(struct reclaim *reclaim, int64_t now_ns, struct reclaim_e
         list_watermarks(reclaim, RECLAIM_LISTING_AGAIN, effects);
         return;
     case RECLAIM_RAISING:
-        on_raised(reclaim, now_ns, effects);
+        on_raised(reclaim, effects);
         return;
     case RECLAIM_SWEEPING_CHAIN:
     case RECLAIM_SWEEPING_TGBS:
@@ -359,7 +358,7 @@ static void on_answer(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,
         store_op_release(reclaim_op(reclaim, slot));
         end_if_idle(reclaim, effects);
     } else if (slot == RECLAIM_SLOT_CHAIN) {
-        on_chain(reclaim, now_ns, chain_reader_answer(&reclaim->chain, now_ns), effects);
+        on_chain(reclaim, chain_reader_answer(&reclaim->chain, now_ns), effects);
     } else if (reclaim->control.outcome == STORE_OK) {
         on_control(reclaim, now_ns, effects);
     } else {
@@ -368,8 +367,7 @@ static void on_answer(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,
 }
 
 /* A timer of a slot that waits no more is passed over. */
-static void on_timer(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,
-                     struct reclaim_effects *effects)
+static void on_timer(struct reclaim *reclaim, uint32_t slot, struct reclaim_effects *effects)
 {
     if (slot >= RECLAIM_SLOT_DELETES) {
         reclaim_sweep_wake(reclaim, slot - RECLAIM_SLOT_DELETES, effects);
@@ -378,7 +376,7 @@ static void on_timer(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,
     if (reclaim->lead != RECLAIM_SLOT_WAITING)
         return;
     if (slot == RECLAIM_SLOT_CHAIN) {
-        on_chain(reclaim, now_ns, chain_reader_wake(&reclaim->chain, now_ns), effects);
+        on_chain(reclaim, chain_reader_wake(&reclaim->chain), effects);
         return;
     }
     reclaim->lead = RECLAIM_SLOT_SENT;
@@ -412,7 +410,7 @@ void reclaim_step(struct reclaim *reclaim, int64_t now_ns, struct reclaim_event 
         watermark_scan_init(&reclaim->scan, 0);
         reclaim->report.full = reclaim->rounds % reclaim->options.full_every == 0;
         reclaim->rounds++;
-        read_chain(reclaim, now_ns, RECLAIM_READING, effects);
+        read_chain(reclaim, RECLAIM_READING, effects);
         break;
     case RECLAIM_STOP:
         on_stop(reclaim, effects);
@@ -421,7 +419,7 @@ void reclaim_step(struct reclaim *reclaim, int64_t now_ns, struct reclaim_event 
         on_answer(reclaim, now_ns, event.slot, effects);
         break;
     case RECLAIM_TIMER:
-        on_timer(reclaim, now_ns, event.slot, effects);
+        on_timer(reclaim, event.slot, effects);
         break;
     }
 }

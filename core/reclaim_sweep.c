@@ -268,9 +268,8 @@ static void sweep_next(struct reclaim *reclaim, int64_t now_ns, struct reclaim_e
         reclaim_finish(reclaim, RECLAIM_DONE, NULL, effects);
 }
 
-void reclaim_sweep_begin(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
+void reclaim_sweep_begin(struct reclaim *reclaim, struct reclaim_effects *effects)
 {
-    (void)now_ns;
     assert(reclaim->deletes_busy == 0 && !reclaim->page_held);
     reclaim->phase = RECLAIM_SWEEPING_CHAIN;
     reclaim_list(reclaim, NAME_MANIFEST_PREFIX, "", effects);

@@ -6,7 +6,7 @@
 #include "core/reclaim.h"
 
 /* The floor is in force, chain.known validated, `needed` settled: sweeps, and ends the round. */
-void reclaim_sweep_begin(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects);
+void reclaim_sweep_begin(struct reclaim *reclaim, struct reclaim_effects *effects);
 /* A page of a sweep was listed. */
 void reclaim_sweep_page(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects);
 /* A deletion was answered. */

@@ -42,7 +42,7 @@ static void woken(struct timer *timer, void *context)
 {
     (void)timer;
     struct retirer *retirer = context;
-    perform(retirer, membership_wake(&retirer->membership, loop_now(retirer->options.loop)));
+    perform(retirer, membership_wake(&retirer->membership));
 }
 
 struct retirer *retirer_open(const struct retirer_options *options)
@@ -60,7 +60,7 @@ struct retirer *retirer_open(const struct retirer_options *options)
 
 void retirer_start(struct retirer *retirer)
 {
-    perform(retirer, membership_start(&retirer->membership, loop_now(retirer->options.loop)));
+    perform(retirer, membership_start(&retirer->membership));
 }
 
 void retirer_close(struct retirer *retirer)

@@ -23,10 +23,10 @@ static enum membership_effect_kind finish(struct order_hold *hold, struct member
             live_loop_hold(session->loop);
             loop_run(loop, effect.until_ns);
             live_loop_unhold(session->loop);
-            effect = membership_wake(&hold->membership, loop_now(loop));
+            effect = membership_wake(&hold->membership);
             break;
         case MEMBERSHIP_SAVE:
-            effect = membership_saved(&hold->membership, loop_now(loop));
+            effect = membership_saved(&hold->membership);
             break;
         case MEMBERSHIP_ALLOWED:
         case MEMBERSHIP_DONE:
@@ -82,7 +82,7 @@ bool order_hold_begin(struct order_hold *hold, struct live_session *session, uin
                  strerror(errno));
         return false;
     }
-    if (!judge(hold, finish(hold, membership_start(&hold->membership, now_ns)), error))
+    if (!judge(hold, finish(hold, membership_start(&hold->membership)), error))
         return false;
     *step = hold->membership.first_step;
     return true;
@@ -93,8 +93,7 @@ bool order_hold_raise(struct order_hold *hold, uint64_t step, char error[ORDER_F
     struct membership *membership = &hold->membership;
     membership->checkpoints = (struct checkpoint_set){
         .count = 1, .items = {{.step = step, .number = membership->number}}};
-    int64_t now_ns = loop_now(live_session_loop(hold->session));
-    return judge(hold, finish(hold, membership_publish(membership, now_ns)), error);
+    return judge(hold, finish(hold, membership_publish(membership)), error);
 }
 
 void order_hold_deinit(struct order_hold *hold)

@@ -52,7 +52,7 @@ static void pause_until(struct witness *witness, int64_t until_ns)
 static enum chain_effect_kind read_chain(struct witness *witness)
 {
     struct loop *loop = live_session_loop(witness->session);
-    struct chain_effect effect = chain_reader_begin(&witness->reader, loop_now(loop));
+    struct chain_effect effect = chain_reader_begin(&witness->reader);
     for (;;) {
         switch (effect.kind) {
         case CHAIN_SUBMIT:
@@ -61,7 +61,7 @@ static enum chain_effect_kind read_chain(struct witness *witness)
             break;
         case CHAIN_SLEEP:
             pause_until(witness, effect.until_ns);
-            effect = chain_reader_wake(&witness->reader, loop_now(loop));
+            effect = chain_reader_wake(&witness->reader);
             break;
         case CHAIN_CHANGED:
         case CHAIN_UNCHANGED:

@@ -70,14 +70,14 @@ enum retirement retirement_of_consumer(struct live_session *session, uint32_t co
     }
     uint64_t seed = (uint64_t)loop_now(loop);
     membership_init(&membership, &options, &none, random_stream_make(seed, consumer));
-    struct membership_effect effect = membership_start(&membership, loop_now(loop));
+    struct membership_effect effect = membership_start(&membership);
     while (effect.kind == MEMBERSHIP_SUBMIT || effect.kind == MEMBERSHIP_SLEEP) {
         if (effect.kind == MEMBERSHIP_SUBMIT) {
             live_session_do(session, session->store, &membership.op);
             effect = membership_answer(&membership, loop_now(loop));
         } else {
             pause_until(session, effect.until_ns);
-            effect = membership_wake(&membership, loop_now(loop));
+            effect = membership_wake(&membership);
         }
     }
     enum retirement result = conclude_consumer(&membership, effect.kind, text);

@@ -14,7 +14,7 @@ void live_chain_init(struct live_session *session, struct chain_reader *reader)
 enum chain_effect_kind live_chain_read(struct live_session *session, struct chain_reader *reader)
 {
     struct loop *loop = live_session_loop(session);
-    struct chain_effect effect = chain_reader_begin(reader, loop_now(loop));
+    struct chain_effect effect = chain_reader_begin(reader);
     while (effect.kind == CHAIN_SUBMIT || effect.kind == CHAIN_SLEEP) {
         if (effect.kind == CHAIN_SUBMIT) {
             live_session_do(session, session->store, &reader->op);
@@ -23,7 +23,7 @@ enum chain_effect_kind live_chain_read(struct live_session *session, struct chai
             live_loop_hold(session->loop);
             loop_run(loop, effect.until_ns);
             live_loop_unhold(session->loop);
-            effect = chain_reader_wake(reader, loop_now(loop));
+            effect = chain_reader_wake(reader);
         }
     }
     return effect.kind;

@@ -40,7 +40,7 @@ static void on_timer(struct timer *timer, void *context)
 {
     (void)timer;
     struct follower *follower = context;
-    perform(follower, chain_reader_wake(&follower->reader, follower->world->loop.now_ns));
+    perform(follower, chain_reader_wake(&follower->reader));
 }
 
 static struct follower *follower_open(void)
@@ -72,7 +72,7 @@ static void follower_grow(struct follower *follower, uint64_t versions)
 
 static enum chain_effect_kind follower_read(struct follower *follower)
 {
-    perform(follower, chain_reader_begin(&follower->reader, follower->world->loop.now_ns));
+    perform(follower, chain_reader_begin(&follower->reader));
     while (follower->reading && manual_loop_step(&follower->world->loop))
         continue;
     CU_ASSERT_FALSE(follower->reading);

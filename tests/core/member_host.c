@@ -27,7 +27,7 @@ static void follow(struct life *life, struct membership_effect effect)
     if (effect.kind == MEMBERSHIP_SAVE) {
         host->durable = life->membership.checkpoints;
         host->saves++;
-        effect = membership_saved(&life->membership, host->loop.now_ns);
+        effect = membership_saved(&life->membership);
     }
     if (effect.kind == MEMBERSHIP_SUBMIT) {
         store_submit(life->port, &life->membership.op);
@@ -52,7 +52,7 @@ static void slept(struct timer *timer, void *context)
 {
     (void)timer;
     struct life *life = context;
-    follow(life, membership_wake(&life->membership, life->host->loop.now_ns));
+    follow(life, membership_wake(&life->membership));
 }
 
 struct membership_options life_options(uint8_t identity)
@@ -84,7 +84,7 @@ static enum membership_effect_kind until_end(struct life *life)
 
 enum membership_effect_kind life_start(struct life *life)
 {
-    follow(life, membership_start(&life->membership, life->host->loop.now_ns));
+    follow(life, membership_start(&life->membership));
     return until_end(life);
 }
 
@@ -110,14 +110,14 @@ enum membership_effect_kind life_checkpoint(struct life *life, uint64_t step, ui
     set->items[set->count++] = (struct checkpoint){.step = step, .number = life->membership.number};
     life->host->durable = *set;
     life->ended = false;
-    follow(life, membership_publish(&life->membership, life->host->loop.now_ns));
+    follow(life, membership_publish(&life->membership));
     return until_end(life);
 }
 
 enum membership_effect_kind life_check(struct life *life)
 {
     life->ended = false;
-    follow(life, membership_check(&life->membership, life->host->loop.now_ns));
+    follow(life, membership_check(&life->membership));
     return until_end(life);
 }
 

@@ -173,7 +173,7 @@ static void listing_in_circles_is_an_error(void)
     struct membership_options options = life_options(1);
     life_init(&life, &host, &options);
     struct membership *membership = &life.membership;
-    CU_ASSERT_EQUAL(membership_start(membership, 0).kind, MEMBERSHIP_SUBMIT);
+    CU_ASSERT_EQUAL(membership_start(membership).kind, MEMBERSHIP_SUBMIT);
     for (int page = 0; page < 2; page++) {
         list_page_add(&membership->op.page, "watermark/0000000007/00000000000000000001", 16);
         membership->op.page.truncated = true;

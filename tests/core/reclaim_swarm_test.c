@@ -110,7 +110,7 @@ static void follow(struct host *host, struct membership_effect effect)
     case MEMBERSHIP_SAVE:
         check_steps(host->swarm);
         host->durable = host->membership.checkpoints;
-        follow(host, membership_saved(&host->membership, yard->loop.now_ns));
+        follow(host, membership_saved(&host->membership));
         return;
     case MEMBERSHIP_ALLOWED:
         host->running = true;
@@ -139,7 +139,7 @@ static void on_timer(struct timer *timer, void *context)
 {
     (void)timer;
     struct host *host = context;
-    follow(host, membership_wake(&host->membership, host->swarm->yard->loop.now_ns));
+    follow(host, membership_wake(&host->membership));
 }
 
 static void host_die(struct host *host)
@@ -175,7 +175,7 @@ static void host_start(struct host *host, enum membership_mode mode)
                     random_stream_make(swarm->identity, host->consumer));
     host->membership.op.done = on_answer;
     host->membership.op.context = host;
-    follow(host, membership_start(&host->membership, swarm->yard->loop.now_ns));
+    follow(host, membership_start(&host->membership));
 }
 
 /* Durable first, then published. */
@@ -189,7 +189,7 @@ static void host_checkpoint(struct host *host, uint64_t step)
         memmove(set->items, set->items + 1, --set->count * sizeof(set->items[0]));
     set->items[set->count++] = (struct checkpoint){.step = step, .number = host->membership.number};
     host->durable = *set;
-    follow(host, membership_publish(&host->membership, host->swarm->yard->loop.now_ns));
+    follow(host, membership_publish(&host->membership));
 }
 
 static void host_act(struct host *host)

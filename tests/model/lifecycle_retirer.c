@@ -13,7 +13,7 @@ static void follow(struct lifecycle *world, struct retirer_actor *retirer,
                    struct membership_effect effect)
 {
     while (effect.kind == MEMBERSHIP_SLEEP)
-        effect = membership_wake(retirer->machine, 0);
+        effect = membership_wake(retirer->machine);
     if (effect.kind == MEMBERSHIP_SUBMIT)
         return;
     if (effect.kind == MEMBERSHIP_DONE)
@@ -41,7 +41,7 @@ void retirer_actor_start(struct lifecycle *world, uint32_t consumer)
     retirer->machine = malloc(sizeof(*retirer->machine));
     assert(retirer->machine != NULL);
     membership_init(retirer->machine, &options, &none, random_stream_make(5, 0));
-    follow(world, retirer, membership_start(retirer->machine, 0));
+    follow(world, retirer, membership_start(retirer->machine));
 }
 
 struct store_op *retirer_actor_op(struct retirer_actor *retirer)

@@ -61,9 +61,9 @@ plant() {
 }
 
 plant deletes_before_the_floor life 'is deleted, the floor' reclaim.c \
-	's/reclaim->phase = RECLAIM_RAISING;\n    name_floor\(reclaim->control\.key, floor\);\n    put_marker\(reclaim, effects\);/reclaim->floor = floor; sweep(reclaim, now_ns, effects);/'
+	's/reclaim->phase = RECLAIM_RAISING;\n    name_floor\(reclaim->control\.key, floor\);\n    put_marker\(reclaim, effects\);/reclaim->floor = floor; sweep(reclaim, effects);/'
 plant watermarks_are_listed_once newcomer 'promised to consumer' reclaim.c \
-	's/list_watermarks\(reclaim, RECLAIM_LISTING_AGAIN, effects\);/read_chain(reclaim, now_ns, RECLAIM_READING_AGAIN, effects);/'
+	's/list_watermarks\(reclaim, RECLAIM_LISTING_AGAIN, effects\);/read_chain(reclaim, RECLAIM_READING_AGAIN, effects);/'
 plant intent_is_not_checked newcomer 'promised to consumer' membership.c \
 	's/if \(membership->published >= intent\)/if (1)/'
 plant numbers_between_are_not_read life 'consumer 0 is allowed|promised to consumer' membership_view.c \
@@ -71,7 +71,7 @@ plant numbers_between_are_not_read life 'consumer 0 is allowed|promised to consu
 plant any_number_counts life 'promised to consumer' watermark.c \
 	's/else if \(scan->number_step >= scan->floor_step\)/else if (scan->number_step >= scan->floor_step \&\& (scan->current.state != WATERMARK_HELD || scan->number_step > scan->current.step))/'
 plant published_before_durable life 'promised to consumer' consumer.c \
-	's/consumer->control_state = CONSUMER_MACHINE_SAVING;\n    consumer_effect\(effects, CONSUMER_EFFECT_SAVE, 0, 0\);\n\}/perform_control(consumer, 0, membership_publish(\&consumer->membership, 0), effects);\n}/' \
+	's/consumer->control_state = CONSUMER_MACHINE_SAVING;\n    consumer_effect\(effects, CONSUMER_EFFECT_SAVE, 0, 0\);\n\}/perform_control(consumer, 0, membership_publish(\&consumer->membership), effects);\n}/' \
 	's/(case CONSUMER_CONTROL_CHECKPOINT:\n)/\1 consumer->control_state = CONSUMER_MACHINE_SAVING; consumer_effect(effects, CONSUMER_EFFECT_SAVE, 0, 0); return;\n/' \
 	's/(assert\(consumer->control_state == CONSUMER_MACHINE_SAVING\);\n)/\1 if (consumer->phase == CONSUMER_RUNNING) { consumer->control_state = CONSUMER_MACHINE_IDLE; return; }\n/'
 plant version_is_not_validated two_floors 'Assertion|validated|deleted|gone' chain_reader.c \

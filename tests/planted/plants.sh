@@ -45,9 +45,9 @@ plant trim_goes_one_too_far 'steps' commit_rebase.c \
 # ---- ranks and reclaimers ----
 
 plant reclaim_deletes_before_the_floor 'reclaim|chain' reclaim.c \
-	's/reclaim->phase = RECLAIM_RAISING;\n    name_floor\(reclaim->control\.key, floor\);\n    put_marker\(reclaim, effects\);/reclaim->floor = floor; sweep(reclaim, now_ns, effects);/'
+	's/reclaim->phase = RECLAIM_RAISING;\n    name_floor\(reclaim->control\.key, floor\);\n    put_marker\(reclaim, effects\);/reclaim->floor = floor; sweep(reclaim, effects);/'
 plant watermarks_are_listed_once 'reclaim' reclaim.c \
-	's/list_watermarks\(reclaim, RECLAIM_LISTING_AGAIN, effects\);/read_chain(reclaim, now_ns, RECLAIM_READING_AGAIN, effects);/'
+	's/list_watermarks\(reclaim, RECLAIM_LISTING_AGAIN, effects\);/read_chain(reclaim, RECLAIM_READING_AGAIN, effects);/'
 plant version_is_not_validated 'assert|reclaim|chain|reader' chain_reader.c \
 	's/if \(reader->floor\.version > found->version\)/if (0)/'
 plant what_is_not_named_is_garbage 'reclaim' reclaim_sweep.c \
@@ -69,7 +69,7 @@ plant intent_is_not_checked 'reclaim|reader' membership.c \
 plant numbers_between_are_not_read 'reclaim' membership_view.c \
 	's/return view->lowest > 0 && [^;]*;/return view->lowest > 0;/'
 plant published_before_durable 'reclaim' consumer.c \
-	's/consumer->control_state = CONSUMER_MACHINE_SAVING;\n    consumer_effect\(effects, CONSUMER_EFFECT_SAVE, 0, 0\);\n\}/perform_control(consumer, 0, membership_publish(\&consumer->membership, 0), effects);\n}/' \
+	's/consumer->control_state = CONSUMER_MACHINE_SAVING;\n    consumer_effect\(effects, CONSUMER_EFFECT_SAVE, 0, 0\);\n\}/perform_control(consumer, 0, membership_publish(\&consumer->membership), effects);\n}/' \
 	's/(case CONSUMER_CONTROL_CHECKPOINT:\n)/\1 consumer->control_state = CONSUMER_MACHINE_SAVING; consumer_effect(effects, CONSUMER_EFFECT_SAVE, 0, 0); return;\n/' \
 	's/(assert\(consumer->control_state == CONSUMER_MACHINE_SAVING\);\n)/\1 if (consumer->phase == CONSUMER_RUNNING) { consumer->control_state = CONSUMER_MACHINE_IDLE; return; }\n/'
 plant checkpoint_is_where_fetching_is 'reader' consumer.c \
