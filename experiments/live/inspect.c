@@ -6,8 +6,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/mark.h"
 #include "experiments/live/inspect_chain.h"
 #include "experiments/live/inspect_payload.h"
+#include "experiments/live/live_chain.h"
 #include "experiments/live/live_marker.h"
 
 #define READS_MAX 8
@@ -360,6 +362,25 @@ static void forgive_reclaimed(struct live_session *session, struct inspection *i
     inspection_deinit(&later);
 }
 
+/* Floors are listed behind the versions, so that the chain may have grown meanwhile: what is above
+ * the end that was followed is held against one that is read now. */
+static void check_marks(struct live_session *session, struct inspection *inspection)
+{
+    const struct mark marks[] = {{MARK_FLOOR, inspection->floor.step},
+                                 {MARK_INTENT, inspection->intent}};
+    char text[MARK_TEXT_MAX];
+    uint64_t next_step;
+    if (marks[0].step <= inspection->next_step && marks[1].step <= inspection->next_step)
+        return;
+    if (!live_chain_end(session, &next_step, text)) {
+        inspection_problem(inspection, 0, 0, "the chain's end cannot be read again: %s", text);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        if (!mark_borne_out(marks[i], next_step, text))
+            inspection_problem(inspection, 0, 0, "%s", text);
+}
+
 bool inspect_run(struct live_session *session, const struct inspect_options *options,
                  struct inspection *inspection, char error[STORE_ERROR_MAX])
 {
@@ -370,6 +391,7 @@ bool inspect_run(struct live_session *session, const struct inspect_options *opt
     check_dense(inspection);
     read_chain(session, options, inspection);
     probe_next(session, inspection);
+    check_marks(session, inspection);
     match_tgbs(inspection);
     if (options->deep)
         inspect_payload(session, options, inspection);

@@ -1,6 +1,8 @@
 /* live_chain.c - see live_chain.h. Ours. */
 #include "experiments/live/live_chain.h"
 
+#include <string.h>
+
 #define RETRY_NS (50 * NS_PER_MS)
 #define RETRY_MAX_NS (2 * NS_PER_S)
 
@@ -27,4 +29,16 @@ enum chain_effect_kind live_chain_read(struct live_session *session, struct chai
         }
     }
     return effect.kind;
+}
+
+bool live_chain_end(struct live_session *session, uint64_t *next_step, char error[STORE_ERROR_MAX])
+{
+    struct chain_reader reader;
+    live_chain_init(session, &reader);
+    bool read = live_chain_read(session, &reader) != CHAIN_FAILED;
+    *next_step = reader.known != NULL ? reader.known->next_step : 1;
+    if (!read)
+        memcpy(error, reader.error, sizeof(reader.error));
+    chain_reader_deinit(&reader);
+    return read;
 }

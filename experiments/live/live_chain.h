@@ -12,5 +12,9 @@ void live_chain_init(struct live_session *session, struct chain_reader *reader);
  * CHAIN_FAILED: the reader says why. */
 MUST_USE enum chain_effect_kind live_chain_read(struct live_session *session,
                                                 struct chain_reader *reader);
+/* The step that the next batch will have, by a read of its own; 1 where there is no chain. False:
+ * `error` says why not. Blocks, as above. */
+MUST_USE bool live_chain_end(struct live_session *session, uint64_t *next_step,
+                             char error[STORE_ERROR_MAX]);
 
 #endif

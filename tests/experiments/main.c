@@ -43,6 +43,7 @@ extern const struct harness_test consume_start_tests[];
 extern const struct harness_test consume_tests[];
 extern const struct harness_test gc_tests[];
 extern const struct harness_test removal_tests[];
+extern const struct harness_test inspect_chain_tests[];
 extern const struct harness_test inspect_tests[];
 extern const struct harness_test probe_tests[];
 extern const struct harness_test probe_verb_tests[];
@@ -91,6 +92,7 @@ static const struct harness_suite suites[] = {
     {"consume_memory", consume_memory_tests},
     {"gc", gc_tests},
     {"removal", removal_tests},
+    {"inspect_chain", inspect_chain_tests},
     {"inspect", inspect_tests},
     {"probe", probe_tests},
     {"probe_verb", probe_verb_tests},
