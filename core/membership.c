@@ -72,9 +72,20 @@ static struct membership_effect refuse_rollback(struct membership *membership)
     return membership_end(membership, MEMBERSHIP_REFUSED);
 }
 
+/* On the number that is in use. */
+static struct membership_effect retire(struct membership *membership)
+{
+    assert(membership->number != 0);
+    return membership_put_empty(membership, MEMBERSHIP_REFUSING, WATERMARK_NUMBER_RETIRED, 0);
+}
+
 struct membership_effect membership_start(struct membership *membership)
 {
     assert(membership->phase == MEMBERSHIP_IDLE && membership->number == 0);
+    if (membership->options.mode == MEMBERSHIP_RETIRE_OWN) {
+        membership->number = membership->options.number;
+        return retire(membership);
+    }
     if (membership->options.rollback_step != 0 && kept_at_start(membership) == 0)
         return refuse_rollback(membership);
     return membership_list_own(membership, MEMBERSHIP_FINDING, lowest_stamped(membership));
@@ -151,6 +162,7 @@ static struct membership_effect on_found(struct membership *membership)
     case MEMBERSHIP_RETIRE_DECLARED:
         return membership_send_number(membership, membership->view.mine);
     case MEMBERSHIP_RUN:
+    case MEMBERSHIP_RETIRE_OWN: /* which asks nothing */
         break;
     }
     const struct checkpoint_set *found = &membership->found;
@@ -168,7 +180,7 @@ static struct membership_effect on_taken(struct membership *membership)
 {
     if (membership->options.mode == MEMBERSHIP_RUN)
         return membership_put_value(membership);
-    return membership_put_empty(membership, MEMBERSHIP_REFUSING, WATERMARK_NUMBER_RETIRED, 0);
+    return retire(membership);
 }
 
 static struct membership_effect on_number(struct membership *membership)
@@ -238,7 +250,7 @@ static struct membership_effect on_intent(struct membership *membership)
     struct membership_effect refused = refuse(membership);
     if (membership->found.count > 0) /* its oldest step is published already */
         return refused;
-    return membership_put_empty(membership, MEMBERSHIP_REFUSING, WATERMARK_NUMBER_RETIRED, 0);
+    return retire(membership);
 }
 
 static struct membership_effect on_refused(struct membership *membership)

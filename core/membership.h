@@ -26,6 +26,10 @@ enum membership_mode {
     MEMBERSHIP_RETIRE,
     /* The same for a rank that was declared, and need never have come. */
     MEMBERSHIP_RETIRE_DECLARED,
+    /* For a process that has ended, and will not come back to what it held: puts "retired" on its
+     * own number, options.number. Whoever took a higher one meanwhile is not touched. Nothing is
+     * listed or taken; it may be done again. membership_start ends with DONE, or FAILED. */
+    MEMBERSHIP_RETIRE_OWN,
 };
 
 struct membership_options {
@@ -40,6 +44,7 @@ struct membership_options {
     /* Of the kept checkpoints start at the newest at or below this one, and discard those above
      * once that is allowed: a rollback. 0: the newest. */
     uint64_t rollback_step;
+    uint64_t number; /* RETIRE_OWN: that the process had */
 };
 
 enum membership_effect_kind {

@@ -351,6 +351,42 @@ static void retired_by_hand_a_consumer_ends_and_may_start_again(void)
     host_deinit(&host);
 }
 
+/* At its end a process that keeps no checkpoints lets go of its own number, whoever came since. */
+static void process_that_ended_retires_no_younger_one(void)
+{
+    struct host host;
+    host_init(&host);
+    struct life older;
+    struct life younger;
+    CU_ASSERT_EQUAL(life_start_at(&older, &host, 1, 0, 0), MEMBERSHIP_ALLOWED);
+    CU_ASSERT_EQUAL(life_start_at(&younger, &host, 2, 5, 0), MEMBERSHIP_ALLOWED);
+    struct membership_options options = life_options(9);
+    options.mode = MEMBERSHIP_RETIRE_OWN;
+    options.number = older.membership.number;
+    struct life ended;
+    host_script(
+        &host,
+        (struct rule){.kind = PUT_VALUE, .times = 2, ANSWER(STORE_UNKNOWN), .application = DROP});
+    for (int times = 0; times < 2; times++) { /* once more does no harm */
+        life_init(&ended, &host, &options);
+        CU_ASSERT_EQUAL(life_start(&ended), MEMBERSHIP_DONE);
+        membership_deinit(&ended.membership);
+    }
+    CU_ASSERT_TRUE(host_has(&host, WATERMARK_NUMBER_RETIRED, 1, 0));
+    CU_ASSERT_FALSE(host_has(&host, WATERMARK_NUMBER, 3, 0));
+    CU_ASSERT_EQUAL(life_checkpoint(&younger, 9, 1), MEMBERSHIP_DONE);
+    CU_ASSERT_EQUAL(life_check(&older), MEMBERSHIP_ENDED);
+    host_script(
+        &host,
+        (struct rule){.kind = PUT_VALUE, .times = 1, ANSWER(STORE_FAILED), .application = DROP});
+    life_init(&ended, &host, &options);
+    CU_ASSERT_EQUAL(life_start(&ended), MEMBERSHIP_FAILED);
+    membership_deinit(&ended.membership);
+    membership_deinit(&older.membership);
+    membership_deinit(&younger.membership);
+    host_deinit(&host);
+}
+
 static void declared_rank_can_be_retired_before_it_came(void)
 {
     struct host host;
@@ -400,6 +436,7 @@ const struct harness_test membership_tests[] = {
     HARNESS_TEST(lower_value_that_stays_does_not_matter),
     HARNESS_TEST(checkpoint_notices_a_newer_process),
     HARNESS_TEST(retired_by_hand_a_consumer_ends_and_may_start_again),
+    HARNESS_TEST(process_that_ended_retires_no_younger_one),
     HARNESS_TEST(declared_rank_can_be_retired_before_it_came),
     HARNESS_TEST(nobody_can_be_retired_who_never_was),
     {0},

@@ -33,6 +33,7 @@ struct host {
     bool working; /* the machine is at work */
     bool running; /* its start was allowed */
     uint64_t allowed;
+    uint64_t number; /* of the life that was allowed last; 0: none was */
 };
 
 struct reclaimer {
@@ -115,6 +116,7 @@ static void follow(struct host *host, struct membership_effect effect)
     case MEMBERSHIP_ALLOWED:
         host->running = true;
         host->allowed++;
+        host->number = host->membership.number;
         break;
     case MEMBERSHIP_REFUSED:
     case MEMBERSHIP_DONE:
@@ -155,7 +157,8 @@ static void host_die(struct host *host)
     host->running = false;
 }
 
-/* Goes on from its checkpoints; without any it is a newcomer. Or, retiring, gives its place up. */
+/* Goes on from its checkpoints; without any it is a newcomer. Or, retiring, gives its place up; or
+ * an older process retires its own number, which must not matter to what is kept. */
 static void host_start(struct host *host, enum membership_mode mode)
 {
     struct swarm *swarm = host->swarm;
@@ -163,8 +166,10 @@ static void host_start(struct host *host, enum membership_mode mode)
         return;
     if (mode == MEMBERSHIP_RETIRE)
         host->durable.count = 0;
+    uint64_t older = mode == MEMBERSHIP_RETIRE_OWN ? 1 + draw(swarm, host->number - 1) : 0;
     struct membership_options options = {.consumer = host->consumer,
                                          .mode = mode,
+                                         .number = older,
                                          .retry_ns = NS_PER_MS,
                                          .retry_max_ns = 20 * NS_PER_MS};
     options.identity.bytes[0] = (uint8_t)++swarm->identity;
@@ -192,6 +197,14 @@ static void host_checkpoint(struct host *host, uint64_t step)
     follow(host, membership_publish(&host->membership));
 }
 
+static enum membership_mode draw_mode(const struct host *host)
+{
+    if (draw(host->swarm, 2) == 0)
+        return MEMBERSHIP_RETIRE;
+    bool older = host->number > 1 && draw(host->swarm, 4) == 0;
+    return older ? MEMBERSHIP_RETIRE_OWN : MEMBERSHIP_RUN;
+}
+
 static void host_act(struct host *host)
 {
     struct swarm *swarm = host->swarm;
@@ -199,7 +212,7 @@ static void host_act(struct host *host)
     if (host->port != 0 && (choice == 0 || (!host->running && !host->working))) {
         host_die(host);
     } else if (host->port == 0) {
-        host_start(host, draw(swarm, 2) == 0 ? MEMBERSHIP_RETIRE : MEMBERSHIP_RUN);
+        host_start(host, draw_mode(host));
     } else if (host->running && !host->working) {
         uint64_t from = host->durable.count > 0 ? host->durable.items[host->durable.count - 1].step
                                                 : host->membership.first_step;
