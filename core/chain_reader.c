@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/backoff.h"
 
@@ -159,19 +158,17 @@ static struct chain_effect on_found(struct chain_reader *reader)
 /* True: *effect follows, the next page or an error; false: that was the last one. */
 static bool next_page(struct chain_reader *reader, struct chain_effect *effect)
 {
-    const struct list_page *page = &reader->op.page;
-    if (!page->truncated || page->count == 0)
-        return false;
-    const char *last = list_page_key(page, page->count - 1);
-    if (strcmp(last, reader->op.after) <= 0) {
-        *effect = effect_failed(reader, CHAIN_UNFINDABLE,
-                                "a listing of manifest/ goes round in circles: the store "
-                                "repeats keys");
+    switch (store_op_next_page(&reader->op)) {
+    case PAGE_FOLLOWS:
+        *effect = send(reader, reader->phase, STORE_LIST);
         return true;
+    case PAGE_REPEATS:
+        *effect = effect_failed(reader, CHAIN_UNFINDABLE, reader->op.error);
+        return true;
+    case PAGE_WAS_LAST:
+        break;
     }
-    snprintf(reader->op.after, STORE_KEY_MAX, "%s", last);
-    *effect = send(reader, reader->phase, STORE_LIST);
-    return true;
+    return false;
 }
 
 static struct chain_effect on_page(struct chain_reader *reader)

@@ -3,7 +3,6 @@
 #include "core/commit.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "core/backoff.h"
 #include "core/commit_rebase.h"
@@ -231,16 +230,17 @@ static bool read_page(struct commit *commit, const struct list_page *page)
 
 static struct commit_effect on_list(struct commit *commit, int64_t now_ns)
 {
-    const struct list_page *page = &commit->op.page;
-    bool floor_seen = read_page(commit, page);
-    if (floor_seen || !page->truncated || page->count == 0)
+    if (read_page(commit, &commit->op.page))
         return found_newest(commit, now_ns);
-    const char *last = list_page_key(page, page->count - 1);
-    if (strcmp(last, commit->op.after) <= 0)
-        return effect_end(commit, COMMIT_END_STORE,
-                          "a listing goes round in circles: the store repeats keys");
-    snprintf(commit->op.after, STORE_KEY_MAX, "%s", last);
-    return send_list(commit, now_ns);
+    switch (store_op_next_page(&commit->op)) {
+    case PAGE_FOLLOWS:
+        return send_list(commit, now_ns);
+    case PAGE_REPEATS:
+        return effect_end(commit, COMMIT_END_STORE, commit->op.error);
+    case PAGE_WAS_LAST:
+        break;
+    }
+    return found_newest(commit, now_ns);
 }
 
 static struct commit_effect on_probe(struct commit *commit, int64_t now_ns)
@@ -368,17 +368,9 @@ static struct commit_effect on_judge(struct commit *commit, int64_t now_ns)
     return send_validation(commit, commit_judge(commit));
 }
 
-static struct commit_effect on_validation(struct commit *commit, int64_t now_ns)
+/* The floor is read: it has the last word. */
+static struct commit_effect on_floor(struct commit *commit, int64_t now_ns)
 {
-    const struct list_page *page = &commit->op.page;
-    if (!read_page(commit, page) && page->truncated && page->count > 0) {
-        const char *last = list_page_key(page, page->count - 1);
-        if (strcmp(last, commit->op.after) <= 0)
-            return effect_end(commit, COMMIT_END_STORE,
-                              "a listing goes round in circles: the store repeats keys");
-        snprintf(commit->op.after, STORE_KEY_MAX, "%s", last);
-        return effect_submit(commit, COMMIT_VALIDATING);
-    }
     if (commit->floor.version > commit->lowest_used) {
         commit->detail.counters.invalid++;
         return restart_search(commit, now_ns);
@@ -391,6 +383,21 @@ static struct commit_effect on_validation(struct commit *commit, int64_t now_ns)
         break;
     }
     return effect_end(commit, commit->end, commit->end_text);
+}
+
+static struct commit_effect on_validation(struct commit *commit, int64_t now_ns)
+{
+    if (read_page(commit, &commit->op.page))
+        return on_floor(commit, now_ns);
+    switch (store_op_next_page(&commit->op)) {
+    case PAGE_FOLLOWS:
+        return effect_submit(commit, COMMIT_VALIDATING);
+    case PAGE_REPEATS:
+        return effect_end(commit, COMMIT_END_STORE, commit->op.error);
+    case PAGE_WAS_LAST:
+        break;
+    }
+    return on_floor(commit, now_ns);
 }
 
 struct commit_effect commit_begin(struct commit *commit, int64_t now_ns)

@@ -1,6 +1,5 @@
 /* membership_request.c - a membership's requests, and what their answers show. Ours. */
 #include <stdio.h>
-#include <string.h>
 
 #include "core/backoff.h"
 #include "core/membership_private.h"
@@ -119,18 +118,17 @@ struct membership_effect membership_send_sweep(struct membership *membership)
 /* True: the page was the last one; otherwise *effect follows. */
 static bool last_page(struct membership *membership, struct membership_effect *effect)
 {
-    struct store_op *op = &membership->op;
-    if (!op->page.truncated || op->page.count == 0)
-        return true;
-    const char *last = list_page_key(&op->page, op->page.count - 1);
-    if (strcmp(last, op->after) <= 0) {
-        *effect =
-            membership_fail(membership, "a listing goes round in circles: the store repeats keys");
+    switch (store_op_next_page(&membership->op)) {
+    case PAGE_FOLLOWS:
+        *effect = submit(membership, membership->phase);
         return false;
+    case PAGE_REPEATS:
+        *effect = membership_fail(membership, membership->op.error);
+        return false;
+    case PAGE_WAS_LAST:
+        break;
     }
-    snprintf(op->after, STORE_KEY_MAX, "%s", last);
-    *effect = submit(membership, membership->phase);
-    return false;
+    return true;
 }
 
 bool membership_numbers_read(struct membership *membership, struct membership_effect *effect)

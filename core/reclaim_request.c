@@ -2,7 +2,6 @@
 #include "core/reclaim_request.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "core/backoff.h"
 
@@ -49,21 +48,19 @@ void reclaim_list(struct reclaim *reclaim, const char *prefix, const char *after
 bool reclaim_list_on(struct reclaim *reclaim, struct reclaim_effects *effects)
 {
     struct store_op *op = &reclaim->control;
-    bool more = op->page.truncated && op->page.count > 0;
-    char last[STORE_KEY_MAX];
-    if (more)
-        snprintf(last, sizeof(last), "%s", list_page_key(&op->page, op->page.count - 1));
-    store_op_release(op);
-    if (!more)
-        return false;
-    if (strcmp(last, op->after) <= 0) {
-        reclaim_finish(reclaim, RECLAIM_REFUSED,
-                       "a listing goes round in circles: the store repeats keys", effects);
-        return true;
+    enum page_next next = store_op_next_page(op);
+    switch (next) {
+    case PAGE_FOLLOWS:
+        reclaim_submit(reclaim, STORE_LIST, effects);
+        break;
+    case PAGE_REPEATS:
+        reclaim_finish(reclaim, RECLAIM_REFUSED, op->error, effects);
+        break;
+    case PAGE_WAS_LAST:
+        break;
     }
-    snprintf(op->after, STORE_KEY_MAX, "%s", last);
-    reclaim_submit(reclaim, STORE_LIST, effects);
-    return true;
+    store_op_release(op);
+    return next != PAGE_WAS_LAST;
 }
 
 /* Markers and listings are asked for again until they are surely done, or the round is given up. */

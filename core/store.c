@@ -1,6 +1,7 @@
 /* store.c - what all stores share: names of verbs and outcomes, bodies, listing pages. Ours. */
 #include "core/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,23 @@ void store_op_take_answer(struct store_op *op, struct store_op *from)
     memcpy(op->error, from->error, sizeof(op->error));
     from->result = (struct body){.kind = BODY_NONE};
     from->page = page;
+}
+
+enum page_next store_op_next_page(struct store_op *op)
+{
+    const struct list_page *page = &op->page;
+    if (!page->truncated || page->count == 0)
+        return PAGE_WAS_LAST;
+    const char *last = list_page_key(page, page->count - 1);
+    if (strcmp(last, op->after) <= 0) {
+        snprintf(op->error, sizeof(op->error),
+                 "a listing of %.80s goes round in circles: the store repeats keys, %.80s is the "
+                 "last of a page that was to begin behind it",
+                 op->key, last);
+        return PAGE_REPEATS;
+    }
+    snprintf(op->after, sizeof(op->after), "%s", last);
+    return PAGE_FOLLOWS;
 }
 
 struct body body_copy_range(const struct body *body, uint64_t offset, uint64_t bytes)

@@ -155,6 +155,16 @@ void body_release(struct body *body);
 void store_op_copy_request(struct store_op *op, const struct store_op *from);
 void store_op_take_answer(struct store_op *op, struct store_op *from);
 
+/* What follows a page of a listing that is read to its end. */
+enum page_next {
+    PAGE_FOLLOWS,  /* `after` has moved behind the page: release the op, then submit it again */
+    PAGE_WAS_LAST, /* that was all */
+    PAGE_REPEATS,  /* the listing does not move forward, so it is never over: `error` says so */
+};
+
+/* For those who list: the op holds a page that was answered OK. */
+MUST_USE enum page_next store_op_next_page(struct store_op *op);
+
 /* For stores: pages. list_page_key is valid until the page is changed. */
 void list_page_clear(struct list_page *page);
 void list_page_add(struct list_page *page, const char *key, uint64_t object_bytes);

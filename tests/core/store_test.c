@@ -77,10 +77,31 @@ static void page_holds_what_was_added_over_reuse(void)
     store_op_deinit(&op);
 }
 
+static void pages_are_followed_until_one_does_not_move_forward(void)
+{
+    struct store_op op;
+    store_op_init(&op);
+    snprintf(op.key, sizeof(op.key), "tgb/");
+    CU_ASSERT_EQUAL(store_op_next_page(&op), PAGE_WAS_LAST);
+    op.page.truncated = true; /* and empty */
+    CU_ASSERT_EQUAL(store_op_next_page(&op), PAGE_WAS_LAST);
+    list_page_add(&op.page, "tgb/a", 1);
+    list_page_add(&op.page, "tgb/b", 1);
+    CU_ASSERT_EQUAL(store_op_next_page(&op), PAGE_FOLLOWS);
+    CU_ASSERT_STRING_EQUAL(op.after, "tgb/b");
+    CU_ASSERT_EQUAL(store_op_next_page(&op), PAGE_REPEATS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(op.error, "tgb/ goes round in circles"));
+    CU_ASSERT_STRING_EQUAL(op.after, "tgb/b");
+    op.page.truncated = false;
+    CU_ASSERT_EQUAL(store_op_next_page(&op), PAGE_WAS_LAST);
+    store_op_deinit(&op);
+}
+
 const struct harness_test store_tests[] = {
     HARNESS_TEST(every_code_has_its_name_and_text),
     HARNESS_TEST(ranges_of_bytes_are_cut_to_the_object),
     HARNESS_TEST(manifests_are_referenced_not_copied),
     HARNESS_TEST(page_holds_what_was_added_over_reuse),
+    HARNESS_TEST(pages_are_followed_until_one_does_not_move_forward),
     {0},
 };
