@@ -22,7 +22,7 @@
 #define TARGET_RESIDENT 512.0 /* MB */
 #define TARGET_LARGE_CPU 300.0
 #define TARGET_LARGE_RESIDENT 2000.0
-#define LARGE_LIVE 1000000.0 /* steps in its last version, at least */
+#define LARGE_LIVE 1000000.0 /* steps in its newest version from its half on, at least */
 
 /* One timed run of the frozen configuration. */
 struct timing {
@@ -189,14 +189,16 @@ static double resident_mb(const struct config *config)
 /* What one run in a child of its own takes. */
 struct child_run {
     struct simulation_result result;
-    uint64_t live; /* steps in the newest version */
+    uint64_t live; /* steps in the newest version, the fewest of all samples */
     double cpu_s;
     double resident_mb;
 };
 
 static void take_live(void *context, const struct simulation_sample *sample)
 {
-    ((struct child_run *)context)->live = sample->live;
+    struct child_run *run = context;
+    if (sample->live < run->live)
+        run->live = sample->live;
 }
 
 static void run_in_child(const struct config *config, struct child_run *run, int file)
@@ -204,8 +206,9 @@ static void run_in_child(const struct config *config, struct child_run *run, int
     struct simulation_options options;
     simulate_options_of(config, config->seed, &options);
     options.sampled = take_live;
-    options.sample_ns = options.duration_ns;
+    options.sample_ns = options.duration_ns / 2;
     options.context = run;
+    run->live = UINT64_MAX;
     simulation_run(&options, &run->result);
     _exit(write(file, run, sizeof(*run)) == (ssize_t)sizeof(*run) ? 0 : 1);
 }
@@ -239,7 +242,7 @@ static enum bench_verdict at_most(double value, double target)
     return value <= target ? BENCH_MEETS : BENCH_MISSES;
 }
 
-/* The large run: a million live steps, 1,024 producers and as many ranks. */
+/* The large run: 1,024 producers, as many ranks, and in its second half a million live steps. */
 static bool bench_large(struct bench *bench)
 {
     struct experiment experiment;
@@ -250,13 +253,13 @@ static bool bench_large(struct bench *bench)
     bool right = whole && run.result.violations.count + run.result.ended == 0 &&
                  run.result.ranks_ended == 0 && (double)run.live >= LARGE_LIVE;
     char note[VIOLATION_TEXT_MAX + 96];
-    snprintf(note, sizeof(note), "%.2f M steps live, %.2f M given, %.1f M events, %s",
+    snprintf(note, sizeof(note), "%.2f M steps live after 1 h, %.2f M given, %.1f M events, %s",
              (double)run.live / 1e6, (double)run.result.given / 1e6,
              (double)run.result.handled / 1e6,
              run.result.violations.count > 0 ? run.result.violations.first : "no violation");
     bench_report(bench,
                  &(struct bench_row){
-                     "1,024 producers and ranks", "CPU s for 1 h", run.cpu_s, TARGET_LARGE_CPU,
+                     "1,024 producers and ranks", "CPU s for 2 h", run.cpu_s, TARGET_LARGE_CPU,
                      right ? at_most(run.cpu_s, TARGET_LARGE_CPU) : BENCH_WRONG, note});
     bench_report(bench,
                  &(struct bench_row){"", "MB at most", run.resident_mb, TARGET_LARGE_RESIDENT,
