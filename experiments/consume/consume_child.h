@@ -28,7 +28,7 @@ struct consume_child {
     bool ended_told;     /* this life said ENDED */
     enum consume_end end;
     uint64_t first_step;           /* of the first life */
-    uint64_t number;               /* of the newest life */
+    uint64_t number;               /* of the newest life that surely took one; 0: none did */
     struct consume_figures before; /* sums of earlier lives */
     struct consume_figures life;   /* of this one, as last told */
 };

@@ -294,11 +294,21 @@ static void on_progress(struct timer *timer, void *context)
     loop_timer_set(loop_of(rank), timer, loop_now(loop_of(rank)) + PROGRESS_NS);
 }
 
+/* 0: none that is surely its own. */
+static uint64_t number_of(const struct consume_rank *rank)
+{
+    const struct membership *membership = &consumer_driver_consumer(rank->driver)->membership;
+    bool taken = membership->published > 0 || membership->phase == MEMBERSHIP_VALUING;
+    return taken ? membership->number : 0;
+}
+
 static int tell_end(const struct consume_rank *rank)
 {
     struct consume_message message = {.kind = CONSUME_ENDED, .end = rank->end};
-    if (rank->driver != NULL)
+    if (rank->driver != NULL) {
         fill_figures(rank, &message.figures);
+        message.number = number_of(rank);
+    }
     memcpy(message.text, rank->text, sizeof(message.text));
     (void)consume_wire_send(rank->options->fd, &message);
     return rank->end == CONSUME_FAILED ? 1 : 0;

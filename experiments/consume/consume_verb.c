@@ -1,5 +1,6 @@
 /* consume_verb.c - `lakestream consume`. */
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -212,16 +213,24 @@ static int find_job(struct consume_call *call)
     return cli_error(found == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", text);
 }
 
-static int retire_ranks(const struct consume_call *call)
+/* The number that a process of this call had, and no other: another one may run as this rank. */
+static int retire(struct live_session *session, uint32_t consumer, uint64_t number)
+{
+    char text[RETIREMENT_TEXT_MAX];
+    if (number == 0 || retirement_of_number(session, consumer, number, text) == RETIREMENT_DONE)
+        return CLI_DONE;
+    return cli_error(CLI_FAILED, "consumer %u was not retired: %s", consumer, text);
+}
+
+static int retire_ranks(const struct consume_call *call, const struct consume_run *run)
 {
     struct live_session session;
-    char text[RETIREMENT_TEXT_MAX];
     int status = open_session(call, DIRECTORY_WRITE, &session);
     if (status != CLI_DONE)
         return status;
-    for (uint32_t i = 0; i < call->count; i++)
-        if (retirement_of_consumer(&session, call->first + i, 0, text) == RETIREMENT_FAILED)
-            status = cli_error(CLI_FAILED, "rank %u was not retired: %s", call->first + i, text);
+    for (uint32_t i = 0; i < run->count; i++)
+        if (retire(&session, run->children[i].rank, run->children[i].number) != CLI_DONE)
+            status = CLI_FAILED;
     live_session_close(&session);
     return status;
 }
@@ -254,10 +263,18 @@ static bool any_started(const struct consume_run *run)
     return false;
 }
 
+/* A folder's workers get the slices and the loop frees them: with a heap for each of them a rank
+ * would hold its budget several times. To be said before the first thread is. */
+static void share_heap(void)
+{
+    (void)mallopt(M_ARENA_MAX, 1);
+}
+
 static int consume(struct consume_call *call)
 {
     struct live_signals signals;
     struct consume_run run;
+    share_heap();
     int status = find_job(call);
     if (status != CLI_DONE)
         return status;
@@ -278,11 +295,11 @@ static int consume(struct consume_call *call)
     else if (outcome != CONSUME_BROKEN || any_started(&run))
         consume_report_print(&run, stdout);
     status = conclude(call, outcome, &run);
-    consume_run_deinit(&run);
     /* Ranks that keep no checkpoints never come back to what their watermarks hold. */
     bool retire = call->cli->retire || call->job.checkpoints == NULL;
     if (status == CLI_DONE && retire)
-        status = retire_ranks(call);
+        status = retire_ranks(call, &run);
+    consume_run_deinit(&run);
     return status;
 }
 
@@ -301,13 +318,13 @@ static int witness(struct consume_call *call)
     if (status != CLI_DONE)
         return status;
     enum order_witness_end end = order_witness_run(&session, &options, &report);
+    if (end != ORDER_WITNESS_FAILED && holds && call->cli->retire)
+        status = retire(&session, call->first, report.number);
     live_session_close(&session);
     if (end == ORDER_WITNESS_FAILED)
         return cli_error(CLI_FAILED, "%s", report.text);
     fprintf(stderr, "%" PRIu64 " steps written; the last is step %" PRIu64 "\n", report.steps,
             report.last.step);
-    if (holds && call->cli->retire)
-        status = retire_ranks(call);
     return end == ORDER_WITNESS_ASKED && options.steps > 0 ? CLI_FAILED : status;
 }
 

@@ -14,7 +14,7 @@
 enum consume_message_kind {
     CONSUME_STARTED,  /* number, first_step */
     CONSUME_PROGRESS, /* figures */
-    CONSUME_ENDED,    /* end, figures, text */
+    CONSUME_ENDED,    /* end, figures, text, number: 0 unless it surely took one */
 };
 
 /* How a rank's process came to its end. */

@@ -175,8 +175,10 @@ enum order_witness_end order_witness_run(struct live_session *session,
     if (options->consumer == NULL)
         end = follow(&witness);
     else if (order_hold_begin(&witness.hold, session, *options->consumer, &witness.next_step,
-                              report->text))
+                              report->text)) {
+        report->number = witness.hold.membership.number;
         end = follow(&witness);
+    }
     if (options->consumer != NULL)
         order_hold_deinit(&witness.hold);
     chain_reader_deinit(&witness.reader);

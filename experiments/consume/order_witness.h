@@ -16,6 +16,7 @@ struct order_witness_options {
 struct order_witness_report {
     uint64_t steps; /* written */
     struct order_line last;
+    uint64_t number; /* of the consumer that holds; 0: none was taken */
     char text[ORDER_FILE_TEXT_MAX];
 };
 

@@ -53,23 +53,16 @@ static enum retirement conclude_consumer(const struct membership *membership,
     return RETIREMENT_FAILED;
 }
 
-enum retirement retirement_of_consumer(struct live_session *session, uint32_t consumer,
-                                       uint32_t declared, char text[RETIREMENT_TEXT_MAX])
+static enum retirement retire(struct live_session *session, struct membership_options *options,
+                              char text[RETIREMENT_TEXT_MAX])
 {
     struct loop *loop = live_session_loop(session);
     struct membership membership;
-    struct membership_options options = {.consumer = consumer,
-                                         .mode = consumer < declared ? MEMBERSHIP_RETIRE_DECLARED
-                                                                     : MEMBERSHIP_RETIRE,
-                                         .retry_ns = RETRY_NS,
-                                         .retry_max_ns = RETRY_MAX_NS};
     const struct checkpoint_set none = {0};
-    if (getrandom(&options.identity, INCARNATION_BYTES, 0) != INCARNATION_BYTES) {
-        snprintf(text, RETIREMENT_TEXT_MAX, "the system gave no random bytes: %s", strerror(errno));
-        return RETIREMENT_FAILED;
-    }
+    options->retry_ns = RETRY_NS;
+    options->retry_max_ns = RETRY_MAX_NS;
     uint64_t seed = (uint64_t)loop_now(loop);
-    membership_init(&membership, &options, &none, random_stream_make(seed, consumer));
+    membership_init(&membership, options, &none, random_stream_make(seed, options->consumer));
     struct membership_effect effect = membership_start(&membership);
     while (effect.kind == MEMBERSHIP_SUBMIT || effect.kind == MEMBERSHIP_SLEEP) {
         if (effect.kind == MEMBERSHIP_SUBMIT) {
@@ -83,6 +76,26 @@ enum retirement retirement_of_consumer(struct live_session *session, uint32_t co
     enum retirement result = conclude_consumer(&membership, effect.kind, text);
     membership_deinit(&membership);
     return result;
+}
+
+enum retirement retirement_of_consumer(struct live_session *session, uint32_t consumer,
+                                       uint32_t declared, char text[RETIREMENT_TEXT_MAX])
+{
+    struct membership_options options = {.consumer = consumer,
+                                         .mode = consumer < declared ? MEMBERSHIP_RETIRE_DECLARED
+                                                                     : MEMBERSHIP_RETIRE};
+    if (getrandom(&options.identity, INCARNATION_BYTES, 0) == INCARNATION_BYTES)
+        return retire(session, &options, text);
+    snprintf(text, RETIREMENT_TEXT_MAX, "the system gave no random bytes: %s", strerror(errno));
+    return RETIREMENT_FAILED;
+}
+
+enum retirement retirement_of_number(struct live_session *session, uint32_t consumer,
+                                     uint64_t number, char text[RETIREMENT_TEXT_MAX])
+{
+    struct membership_options options = {
+        .consumer = consumer, .mode = MEMBERSHIP_RETIRE_OWN, .number = number};
+    return retire(session, &options, text);
 }
 
 /* ---- a producer ---- */

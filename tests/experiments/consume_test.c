@@ -300,6 +300,35 @@ static void of_two_processes_with_one_name_the_older_ends(void)
     plane_close(&plane);
 }
 
+/* A process without checkpoints hears of nobody; what it lets go of at its end is its own. */
+static void an_older_processs_end_leaves_the_newer_its_steps(void)
+{
+    struct plane plane;
+    struct live_process older;
+    char path[LIVE_PATH_MAX];
+    plane_open(&plane, "2x1", 20);
+    live_path(path, plane.scratch, "log/rank-0.log");
+    char log[LIVE_PATH_MAX];
+    live_path(log, plane.scratch, "log");
+    plane_start(&plane, &older, "older", "consume",
+                WORDS("--rank", "0", "--ranks", "2", "--from", "1", "--steps", "15", "--log", log,
+                      "--step-time", "100ms"));
+    CU_ASSERT_TRUE(live_wait_for(path, "\n1 ", 1, 10));
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
+                              WORDS("--ranks", "2", "--steps", "17", "--checkpoints",
+                                    plane.checkpoints, "--checkpoint-every", "4")),
+                    0);
+    CU_ASSERT_EQUAL(live_process_wait(&older, 60), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s", "--dry-run", "--json")), 0);
+    json_t *report = plane_json(&plane.process);
+    CU_ASSERT_EQUAL(live_number(report, "holder", NULL), 0);
+    CU_ASSERT_EQUAL(live_number(report, "watermark", NULL), 13);
+    json_decref(report);
+    live_path(path, plane.folder, "watermark+/0000000000+/00000000000000000001-retired");
+    CU_ASSERT_EQUAL(access(path, F_OK), 0);
+    plane_close(&plane);
+}
+
 static void damaged_slices_are_named(void)
 {
     struct plane plane;
@@ -410,6 +439,7 @@ const struct harness_test consume_tests[] = {
     HARNESS_TEST(a_witness_holds_what_it_has_not_written),
     HARNESS_TEST(wrong_number_of_ranks_is_one_error),
     HARNESS_TEST(of_two_processes_with_one_name_the_older_ends),
+    HARNESS_TEST(an_older_processs_end_leaves_the_newer_its_steps),
     HARNESS_TEST(damaged_slices_are_named),
     HARNESS_TEST(newer_formats_are_refused),
     HARNESS_TEST(checkpoints_of_another_run_are_refused),
