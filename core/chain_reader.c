@@ -6,14 +6,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "core/backoff.h"
-
 #define VALIDATION_KEYS 16 /* the first floor counts; what is no floor may sort before it */
 
 void chain_reader_init(struct chain_reader *reader, const struct chain_reader_options *options,
                        struct random_stream random)
 {
-    *reader = (struct chain_reader){.options = *options, .random = random};
+    *reader = (struct chain_reader){.options = *options,
+                                    .random = random,
+                                    .retry = {.first_ns = options->retry_ns,
+                                              .max_ns = options->retry_max_ns,
+                                              .row_max = CHAIN_RETRIES_MAX}};
     store_op_init(&reader->op);
 }
 
@@ -227,31 +229,22 @@ static struct chain_effect on_validation(struct chain_reader *reader)
 /* An answer that says nothing about the store's content: true if `effect` is what follows. */
 static bool unanswered(struct chain_reader *reader, int64_t now_ns, struct chain_effect *effect)
 {
-    const struct store_op *op = &reader->op;
-    bool list_missing = op->outcome == STORE_NOT_FOUND && op->verb != STORE_GET;
-    if (op->outcome == STORE_FAILED || list_missing) {
-        *effect = effect_failed(reader, op->damaged ? CHAIN_DAMAGED : CHAIN_REFUSED,
-                                op->error[0] ? op->error
-                                             : "the store refused to read or list below manifest/ "
-                                               "without saying why");
-        return true;
-    }
-    if (op->outcome == STORE_OK || op->outcome == STORE_NOT_FOUND) {
-        reader->retries_row = 0;
+    enum chain_failure failure = CHAIN_SILENT;
+    switch (retry_judge(&reader->retry, &reader->op, reader->error)) {
+    case RETRY_ANSWERED:
         return false;
-    }
-    if (++reader->retries_row > CHAIN_RETRIES_MAX) {
-        snprintf(reader->error, sizeof(reader->error),
-                 "%s %.100s was not answered %d times in a row: %.80s", store_verb_name(op->verb),
-                 op->key, CHAIN_RETRIES_MAX, op->error);
-        *effect = effect_failed(reader, CHAIN_SILENT, reader->error);
+    case RETRY_LATER:
+        *effect = (struct chain_effect){
+            .kind = CHAIN_SLEEP,
+            .until_ns = retry_at_ns(&reader->retry, reader->retry.row, &reader->random, now_ns)};
         return true;
+    case RETRY_REFUSED:
+        failure = reader->op.damaged ? CHAIN_DAMAGED : CHAIN_REFUSED;
+        break;
+    case RETRY_SILENT:
+        break;
     }
-    reader->retried++;
-    int64_t bound_ns = backoff_bound_ns(reader->options.retry_ns, reader->options.retry_max_ns,
-                                        reader->retries_row);
-    int64_t sleep_ns = (int64_t)((double)bound_ns * random_unit(&reader->random));
-    *effect = (struct chain_effect){.kind = CHAIN_SLEEP, .until_ns = now_ns + sleep_ns};
+    *effect = effect_failed(reader, failure, reader->error);
     return true;
 }
 
@@ -274,7 +267,7 @@ static struct chain_effect dispatch(struct chain_reader *reader)
 struct chain_effect chain_reader_begin(struct chain_reader *reader)
 {
     assert(reader->phase == CHAIN_IDLE && reader->found == NULL);
-    reader->retries_row = 0;
+    reader->retry.row = 0;
     reader->restarts = 0;
     reader->from_floor = false;
     reader->error[0] = '\0';

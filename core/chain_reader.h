@@ -11,6 +11,7 @@
 
 #include "core/manifest.h"
 #include "core/random.h"
+#include "core/retry.h"
 #include "core/store.h"
 
 #define CHAIN_RETRIES_MAX 64  /* unanswered reads in a row before the store counts as failed */
@@ -63,9 +64,8 @@ struct chain_reader {
     struct manifest_part wanted;
     uint64_t newest; /* found by the search in progress, or by the last */
     bool from_floor; /* the search in progress starts at the floor, not at `known` */
-    uint32_t retries_row;
+    struct retry retry;
     uint32_t restarts;
-    uint64_t retried;           /* requests sent again, ever */
     uint64_t vanished;          /* versions listed, and gone when read, ever */
     uint64_t invalid;           /* validations that failed, ever */
     enum chain_failure failure; /* valid after CHAIN_FAILED */

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "core/backoff.h"
 #include "core/commit_rebase.h"
 
 #define VALIDATION_KEYS 16 /* the first floor counts; what is no floor may sort before it */
@@ -12,7 +11,12 @@
 void commit_init(struct commit *commit, const struct commit_options *options,
                  struct random_stream random, struct batch_queue *queue)
 {
-    *commit = (struct commit){.options = *options, .random = random, .queue = queue};
+    *commit = (struct commit){.options = *options,
+                              .random = random,
+                              .queue = queue,
+                              .retry = {.first_ns = options->retry_ns,
+                                        .max_ns = options->retry_max_ns,
+                                        .row_max = COMMIT_RETRIES_MAX}};
     store_op_init(&commit->op);
 }
 
@@ -29,13 +33,11 @@ static struct commit_effect effect_submit(struct commit *commit, enum commit_pha
     return (struct commit_effect){.kind = COMMIT_SUBMIT};
 }
 
-/* Exponential with full jitter; `failures` counts from 1. */
 static struct commit_effect effect_sleep(struct commit *commit, int64_t now_ns, uint32_t failures)
 {
-    int64_t bound =
-        backoff_bound_ns(commit->options.retry_ns, commit->options.retry_max_ns, failures);
-    int64_t sleep_ns = (int64_t)((double)bound * random_unit(&commit->random));
-    return (struct commit_effect){.kind = COMMIT_SLEEP, .until_ns = now_ns + sleep_ns};
+    return (struct commit_effect){
+        .kind = COMMIT_SLEEP,
+        .until_ns = retry_at_ns(&commit->retry, failures, &commit->random, now_ns)};
 }
 
 static struct commit_effect effect_end(struct commit *commit, enum commit_end end, const char *text)
@@ -407,7 +409,7 @@ struct commit_effect commit_begin(struct commit *commit, int64_t now_ns)
     commit->attempts++;
     commit->busy_row = 0;
     commit->resends = 0;
-    commit->retries_row = 0;
+    commit->retry.row = 0;
     commit->restarts = 0;
     commit->started_ns = now_ns;
     commit->detail = (struct attempt_detail){.started_ns = now_ns};
@@ -417,35 +419,29 @@ struct commit_effect commit_begin(struct commit *commit, int64_t now_ns)
 /* An answer that says nothing about the store's content: true if `effect` is what follows. */
 static bool unanswered(struct commit *commit, int64_t now_ns, struct commit_effect *effect)
 {
-    struct store_op *op = &commit->op;
+    const struct store_op *op = &commit->op;
+    struct commit_counters *counters = &commit->detail.counters;
+    bool open = retry_is_open(op->outcome);
     bool create = op->verb == STORE_PUT_IF_ABSENT;
-    bool list_missing = op->outcome == STORE_NOT_FOUND && op->verb != STORE_GET;
-    if (op->outcome == STORE_FAILED || list_missing) {
-        snprintf(commit->end_text, sizeof(commit->end_text), "%s",
-                 op->error[0] ? op->error : "the store refused without saying why");
-        *effect = effect_end(commit, COMMIT_END_STORE, commit->end_text);
-        return true;
-    }
-    bool readable = op->outcome == STORE_OK || op->outcome == STORE_NOT_FOUND;
-    if (readable || (create && commit->phase == COMMIT_CREATING)) {
-        commit->retries_row = readable ? 0 : commit->retries_row;
+    if (open && commit->phase == COMMIT_CREATING)
+        return false; /* what is stored decides then, and on_create counts */
+    counters->throttled += op->outcome == STORE_THROTTLED;
+    counters->busy += create && op->outcome == STORE_BUSY;
+    counters->unknown += create && op->outcome == STORE_UNKNOWN;
+    counters->retried += open && !create;
+    switch (retry_judge(&commit->retry, op, commit->end_text)) {
+    case RETRY_ANSWERED:
         return false;
-    }
-    if (op->outcome == STORE_EXISTS)
-        return false;
-    commit->detail.counters.throttled += op->outcome == STORE_THROTTLED;
-    commit->detail.counters.busy += create && op->outcome == STORE_BUSY;
-    commit->detail.counters.unknown += create && op->outcome == STORE_UNKNOWN;
-    commit->detail.counters.retried += !create;
-    if (++commit->retries_row > COMMIT_RETRIES_MAX) {
-        snprintf(commit->end_text, sizeof(commit->end_text),
-                 "%s %.100s was not answered %d times in a row: %.80s", store_verb_name(op->verb),
-                 op->key, COMMIT_RETRIES_MAX, op->error);
-        *effect = effect_end(commit, COMMIT_END_STORE, commit->end_text);
+    case RETRY_LATER:
+        /* A genesis goes through a new search each time, which is answered: only restarts count on.
+         */
+        *effect = effect_sleep(commit, now_ns, commit->retry.row + (create ? commit->restarts : 0));
         return true;
+    case RETRY_REFUSED:
+    case RETRY_SILENT:
+        break;
     }
-    /* A genesis goes through a new search each time, which is answered: only restarts count on. */
-    *effect = effect_sleep(commit, now_ns, commit->retries_row + (create ? commit->restarts : 0));
+    *effect = effect_end(commit, COMMIT_END_STORE, commit->end_text);
     return true;
 }
 

@@ -13,6 +13,7 @@
 #include "core/manifest.h"
 #include "core/policy.h"
 #include "core/random.h"
+#include "core/retry.h"
 #include "core/store.h"
 
 #define COMMIT_BUSY_MAX 16     /* 409s in a row before the stored version is read */
@@ -122,7 +123,7 @@ struct commit {
     enum store_outcome create_outcome;
     uint32_t busy_row;
     uint32_t resends;
-    uint32_t retries_row;
+    struct retry retry; /* of all but creates of versions */
     uint32_t restarts;
     int64_t started_ns;
     int64_t found_sent_ns;

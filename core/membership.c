@@ -12,8 +12,13 @@ void membership_init(struct membership *membership, const struct membership_opti
                      const struct checkpoint_set *durable, struct random_stream random)
 {
     assert(durable->count <= CHECKPOINTS_MAX);
-    *membership = (struct membership){
-        .options = *options, .random = random, .checkpoints = *durable, .found = *durable};
+    *membership = (struct membership){.options = *options,
+                                      .random = random,
+                                      .checkpoints = *durable,
+                                      .found = *durable,
+                                      .retry = {.first_ns = options->retry_ns,
+                                                .max_ns = options->retry_max_ns,
+                                                .row_max = MEMBERSHIP_RETRIES_MAX}};
     store_op_init(&membership->op);
 }
 

@@ -13,6 +13,7 @@
 #include "core/checkpoint.h"
 #include "core/membership_view.h"
 #include "core/random.h"
+#include "core/retry.h"
 #include "core/store.h"
 
 #define MEMBERSHIP_RETRIES_MAX 64 /* of one request, without an answer in a row */
@@ -98,9 +99,8 @@ struct membership {
     struct membership_view view;
     uint64_t marked;     /* the highest step that a listing of floors or intents showed */
     bool intent_checked; /* start had to ask for the intent */
-    uint32_t retries_row;
+    struct retry retry;
     uint32_t restarts;
-    uint64_t retried; /* requests sent again, ever */
     char error[STORE_ERROR_MAX];
 };
 

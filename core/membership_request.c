@@ -1,7 +1,6 @@
 /* membership_request.c - a membership's requests, and what their answers show. Ours. */
 #include <stdio.h>
 
-#include "core/backoff.h"
 #include "core/membership_private.h"
 
 /* ---- effects ---- */
@@ -162,48 +161,24 @@ bool membership_marks_read(struct membership *membership, struct membership_effe
 
 /* ---- answers that say nothing ---- */
 
-static bool readable(const struct store_op *op)
-{
-    return op->outcome == STORE_OK || (op->outcome == STORE_NOT_FOUND && op->verb == STORE_GET) ||
-           (op->outcome == STORE_EXISTS && op->verb == STORE_PUT_IF_ABSENT);
-}
-
-static struct membership_effect refused_for_good(struct membership *membership)
-{
-    const struct store_op *op = &membership->op;
-    snprintf(membership->error, sizeof(membership->error), "%s %.100s: %.120s",
-             store_verb_name(op->verb), op->key,
-             op->error[0] ? op->error : store_outcome_text(op->outcome));
-    return membership_end(membership, MEMBERSHIP_FAILED);
-}
-
 bool membership_unanswered(struct membership *membership, int64_t now_ns,
                            struct membership_effect *effect)
 {
-    struct store_op *op = &membership->op;
+    struct retry *retry = &membership->retry;
     if (membership->phase == MEMBERSHIP_SWEEPING)
         return false; /* a lower value that stays is harmless */
-    if (readable(op)) {
-        membership->retries_row = 0;
+    switch (retry_judge(retry, &membership->op, membership->error)) {
+    case RETRY_ANSWERED:
         return false;
-    }
-    bool open =
-        op->outcome == STORE_UNKNOWN || op->outcome == STORE_THROTTLED || op->outcome == STORE_BUSY;
-    if (!open) {
-        *effect = refused_for_good(membership);
+    case RETRY_LATER:
+        *effect = (struct membership_effect){
+            .kind = MEMBERSHIP_SLEEP,
+            .until_ns = retry_at_ns(retry, retry->row, &membership->random, now_ns)};
         return true;
+    case RETRY_REFUSED:
+    case RETRY_SILENT:
+        break;
     }
-    membership->retried++;
-    if (++membership->retries_row > MEMBERSHIP_RETRIES_MAX) {
-        snprintf(membership->error, sizeof(membership->error),
-                 "%s %.100s was not answered %d times in a row: %.80s", store_verb_name(op->verb),
-                 op->key, MEMBERSHIP_RETRIES_MAX, op->error);
-        *effect = membership_end(membership, MEMBERSHIP_FAILED);
-        return true;
-    }
-    int64_t bound = backoff_bound_ns(membership->options.retry_ns, membership->options.retry_max_ns,
-                                     membership->retries_row);
-    int64_t sleep_ns = (int64_t)((double)bound * random_unit(&membership->random));
-    *effect = (struct membership_effect){.kind = MEMBERSHIP_SLEEP, .until_ns = now_ns + sleep_ns};
+    *effect = membership_end(membership, MEMBERSHIP_FAILED);
     return true;
 }

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/backoff.h"
-
 const char *producer_end_name(enum producer_end end)
 {
     static const char *const names[] = {
@@ -44,6 +42,9 @@ struct producer *producer_open(const struct producer_options *options)
     policy_init(&producer->policy, options->policy_kind, options->policy_values);
     for (uint32_t i = 0; i < options->uploads_max; i++) {
         store_op_init(&producer->uploads[i].op);
+        producer->uploads[i].retry = (struct retry){.first_ns = options->commit.retry_ns,
+                                                    .max_ns = options->commit.retry_max_ns,
+                                                    .row_max = PRODUCER_UPLOAD_RETRIES_MAX};
         producer->uploads_free[i] = options->uploads_max - 1 - i;
     }
     producer->uploads_free_count = options->uploads_max;
@@ -163,7 +164,7 @@ static void on_batch_timer(struct producer *producer, int64_t now_ns,
     uint32_t slot = producer->uploads_free[--producer->uploads_free_count];
     struct upload *upload = &producer->uploads[slot];
     upload->sequence = batch.sequence;
-    upload->retries = 0;
+    upload->retry.row = 0;
     upload->state = UPLOAD_SENT;
     upload->op.verb = STORE_PUT;
     upload->op.body = (struct body){.kind = BODY_LENGTH, .bytes = batch.bytes};
@@ -341,19 +342,32 @@ static void upload_retry(struct producer *producer, uint32_t slot, int64_t now_n
                          struct producer_effects *effects)
 {
     struct upload *upload = &producer->uploads[slot];
-    if (++upload->retries > PRODUCER_UPLOAD_RETRIES_MAX) {
-        char text[PRODUCER_END_TEXT_MAX];
-        snprintf(text, sizeof(text), "put %.100s was not answered %d times in a row: %.100s",
-                 upload->op.key, PRODUCER_UPLOAD_RETRIES_MAX, upload->op.error);
-        upload_free(producer, slot);
-        begin_stopping(producer, PRODUCER_STORE_FAILED, text, effects);
-        return;
-    }
-    int64_t bound = backoff_bound_ns(producer->options.commit.retry_ns,
-                                     producer->options.commit.retry_max_ns, upload->retries);
     upload->state = UPLOAD_WAITING;
-    double part = random_unit(&producer->options.random);
-    effect(effects, EFFECT_UPLOAD_TIMER, slot, now_ns + (int64_t)((double)bound * part));
+    effect(effects, EFFECT_UPLOAD_TIMER, slot,
+           retry_at_ns(&upload->retry, upload->retry.row, &producer->options.random, now_ns));
+}
+
+static void upload_end(struct producer *producer, int64_t now_ns, uint32_t slot,
+                       struct producer_effects *effects)
+{
+    struct upload *upload = &producer->uploads[slot];
+    char error[STORE_ERROR_MAX];
+    switch (retry_judge(&upload->retry, &upload->op, error)) {
+    case RETRY_ANSWERED:
+        batch_queue_uploaded(&producer->queue, upload->sequence, upload->op.body_checksum);
+        upload_free(producer, slot);
+        batch_begin(producer, now_ns, effects);
+        try_commit(producer, now_ns, effects);
+        break;
+    case RETRY_LATER:
+        upload_retry(producer, slot, now_ns, effects);
+        break;
+    case RETRY_REFUSED:
+    case RETRY_SILENT:
+        upload_free(producer, slot);
+        begin_stopping(producer, PRODUCER_STORE_FAILED, error, effects);
+        break;
+    }
 }
 
 static void on_upload_answer(struct producer *producer, int64_t now_ns, uint32_t slot,
@@ -361,26 +375,10 @@ static void on_upload_answer(struct producer *producer, int64_t now_ns, uint32_t
 {
     struct upload *upload = &producer->uploads[slot];
     assert(upload->state == UPLOAD_SENT);
-    enum store_outcome outcome = upload->op.outcome;
-    if (outcome == STORE_OK) {
-        batch_queue_uploaded(&producer->queue, upload->sequence, upload->op.body_checksum);
+    if (upload->op.outcome != STORE_OK && producer->phase >= PRODUCER_STOPPING)
         upload_free(producer, slot);
-        batch_begin(producer, now_ns, effects);
-        try_commit(producer, now_ns, effects);
-    } else if (producer->phase >= PRODUCER_STOPPING) {
-        upload_free(producer, slot);
-    } else if (outcome == STORE_UNKNOWN || outcome == STORE_BUSY || outcome == STORE_THROTTLED) {
-        upload_retry(producer, slot, now_ns, effects);
-    } else {
-        char text[PRODUCER_END_TEXT_MAX];
-        if (upload->op.error[0]) /* names the key itself */
-            snprintf(text, sizeof(text), "%s", upload->op.error);
-        else
-            snprintf(text, sizeof(text), "put %.100s: %s", upload->op.key,
-                     store_outcome_text(outcome));
-        upload_free(producer, slot);
-        begin_stopping(producer, PRODUCER_STORE_FAILED, text, effects);
-    }
+    else
+        upload_end(producer, now_ns, slot, effects);
     store_op_release(&upload->op);
     finish_if_idle(producer, effects);
 }

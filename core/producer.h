@@ -13,6 +13,7 @@
 #include "core/commit.h"
 #include "core/policy.h"
 #include "core/random.h"
+#include "core/retry.h"
 #include "core/store.h"
 
 #define PRODUCER_UPLOADS_MAX 64
@@ -113,7 +114,7 @@ enum upload_state {
 struct upload {
     struct store_op op;
     uint64_t sequence;
-    uint32_t retries;
+    struct retry retry;
     enum upload_state state;
 };
 

@@ -44,8 +44,14 @@ struct reclaim *reclaim_open(const struct reclaim_options *options)
     chain_reader_init(&reclaim->chain, &chain, random_stream_make(options->random.key, 1));
     store_op_init(&reclaim->control);
     live_set_init(&reclaim->live);
-    for (uint32_t i = 0; i < options->deletes_max; i++)
+    struct retry retry = {.first_ns = options->retry_ns, .max_ns = options->retry_max_ns};
+    retry.row_max = RECLAIM_RETRIES_MAX;
+    reclaim->control_retry = retry;
+    retry.row_max = RECLAIM_DELETE_RETRIES_MAX;
+    for (uint32_t i = 0; i < options->deletes_max; i++) {
         store_op_init(&reclaim->deletes[i].op);
+        reclaim->deletes[i].retry = retry;
+    }
     return reclaim;
 }
 
@@ -78,8 +84,8 @@ static void end_if_idle(struct reclaim *reclaim, struct reclaim_effects *effects
         return;
     reclaim->phase = RECLAIM_IDLE;
     reclaim->report.foreign += reclaim->scan.foreign;
-    reclaim->report.retried += reclaim->chain.retried;
-    reclaim->chain.retried = 0;
+    reclaim->report.retried += reclaim->chain.retry.total;
+    reclaim->chain.retry.total = 0;
     reclaim_effect(effects, RECLAIM_ROUND_ENDED, 0, 0);
 }
 
@@ -359,10 +365,8 @@ static void on_answer(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,
         end_if_idle(reclaim, effects);
     } else if (slot == RECLAIM_SLOT_CHAIN) {
         on_chain(reclaim, chain_reader_answer(&reclaim->chain, now_ns), effects);
-    } else if (reclaim->control.outcome == STORE_OK) {
+    } else if (!reclaim_unanswered(reclaim, now_ns, effects)) {
         on_control(reclaim, now_ns, effects);
-    } else {
-        reclaim_ask_again(reclaim, now_ns, effects);
     }
 }
 

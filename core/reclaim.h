@@ -183,7 +183,7 @@ enum reclaim_object {
 struct reclaim_delete {
     struct store_op op;
     enum reclaim_slot_state state;
-    uint32_t retries;
+    struct retry retry;
     enum reclaim_object object;
     uint64_t bytes; /* of the object */
 };
@@ -194,7 +194,7 @@ struct reclaim {
     struct store_op control;
     enum reclaim_slot_state lead; /* of the chain's or the control's operation: one at most works */
     enum reclaim_phase phase;
-    uint32_t control_retries; /* in a row */
+    struct retry control_retry;
     bool stopped;
     uint64_t rounds;
 

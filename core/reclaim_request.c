@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "core/backoff.h"
-
 void reclaim_effect(struct reclaim_effects *effects, enum reclaim_effect_kind kind, uint32_t slot,
                     int64_t at_ns)
 {
@@ -13,11 +11,12 @@ void reclaim_effect(struct reclaim_effects *effects, enum reclaim_effect_kind ki
         (struct reclaim_effect){.kind = kind, .slot = slot, .at_ns = at_ns};
 }
 
-int64_t reclaim_backoff_ns(struct reclaim *reclaim, uint32_t failures)
+void reclaim_sleep(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,
+                   const struct retry *retry, struct reclaim_effects *effects)
 {
-    const struct reclaim_options *options = &reclaim->options;
-    int64_t bound_ns = backoff_bound_ns(options->retry_ns, options->retry_max_ns, failures);
-    return (int64_t)((double)bound_ns * random_unit(&reclaim->options.random));
+    reclaim->report.retried++;
+    reclaim_effect(effects, RECLAIM_SLEEP, slot,
+                   retry_at_ns(retry, retry->row, &reclaim->options.random, now_ns));
 }
 
 void reclaim_submit(struct reclaim *reclaim, enum store_verb verb, struct reclaim_effects *effects)
@@ -31,7 +30,7 @@ void reclaim_submit(struct reclaim *reclaim, enum store_verb verb, struct reclai
     op->range_offset = 0;
     op->range_bytes = 0;
     reclaim->lead = RECLAIM_SLOT_SENT;
-    reclaim->control_retries = 0;
+    reclaim->control_retry.row = 0;
     reclaim_effect(effects, RECLAIM_SUBMIT, RECLAIM_SLOT_CONTROL, 0);
 }
 
@@ -63,29 +62,25 @@ bool reclaim_list_on(struct reclaim *reclaim, struct reclaim_effects *effects)
     return next != PAGE_WAS_LAST;
 }
 
-/* Markers and listings are asked for again until they are surely done, or the round is given up. */
-void reclaim_ask_again(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
+bool reclaim_unanswered(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
 {
-    struct store_op *op = &reclaim->control;
-    assert(op->outcome != STORE_OK);
     char error[STORE_ERROR_MAX];
-    if (op->outcome == STORE_FAILED || op->outcome == STORE_NOT_FOUND) {
-        snprintf(error, sizeof(error), "%s %.100s was refused: %.120s", store_verb_name(op->verb),
-                 op->key, op->error);
-        store_op_release(op);
-        reclaim_finish(reclaim, RECLAIM_REFUSED, error, effects);
-        return;
+    enum reclaim_end end = RECLAIM_REFUSED;
+    switch (retry_judge(&reclaim->control_retry, &reclaim->control, error)) {
+    case RETRY_ANSWERED:
+        return false;
+    case RETRY_LATER:
+        store_op_release(&reclaim->control);
+        reclaim->lead = RECLAIM_SLOT_WAITING;
+        reclaim_sleep(reclaim, now_ns, RECLAIM_SLOT_CONTROL, &reclaim->control_retry, effects);
+        return true;
+    case RETRY_SILENT:
+        end = RECLAIM_GIVEN_UP;
+        break;
+    case RETRY_REFUSED:
+        break;
     }
-    if (++reclaim->control_retries > RECLAIM_RETRIES_MAX) {
-        snprintf(error, sizeof(error), "%s %.100s was not answered %d times in a row: %.80s",
-                 store_verb_name(op->verb), op->key, RECLAIM_RETRIES_MAX, op->error);
-        store_op_release(op);
-        reclaim_finish(reclaim, RECLAIM_GIVEN_UP, error, effects);
-        return;
-    }
-    store_op_release(op);
-    reclaim->report.retried++;
-    reclaim->lead = RECLAIM_SLOT_WAITING;
-    reclaim_effect(effects, RECLAIM_SLEEP, RECLAIM_SLOT_CONTROL,
-                   now_ns + reclaim_backoff_ns(reclaim, reclaim->control_retries));
+    store_op_release(&reclaim->control);
+    reclaim_finish(reclaim, end, error, effects);
+    return true;
 }

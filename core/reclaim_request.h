@@ -7,7 +7,9 @@
 
 void reclaim_effect(struct reclaim_effects *effects, enum reclaim_effect_kind kind, uint32_t slot,
                     int64_t at_ns);
-int64_t reclaim_backoff_ns(struct reclaim *reclaim, uint32_t failures);
+/* Until the slot's request is due again; its state is the caller's. */
+void reclaim_sleep(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,
+                   const struct retry *retry, struct reclaim_effects *effects);
 /* The control operation, whose key and `after` are set; PUT: an empty object. */
 void reclaim_submit(struct reclaim *reclaim, enum store_verb verb, struct reclaim_effects *effects);
 /* Lists keys below `prefix` after `after`. */
@@ -15,8 +17,10 @@ void reclaim_list(struct reclaim *reclaim, const char *prefix, const char *after
                   struct reclaim_effects *effects);
 /* The next page of the listing whose page is held; false if that was the last. */
 MUST_USE bool reclaim_list_on(struct reclaim *reclaim, struct reclaim_effects *effects);
-/* The control operation's answer was not OK. */
-void reclaim_ask_again(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects);
+/* Whether the control operation's answer says nothing: then effects are what follows. Markers and
+ * listings are asked for again until they are surely done, or the round is given up. */
+MUST_USE bool reclaim_unanswered(struct reclaim *reclaim, int64_t now_ns,
+                                 struct reclaim_effects *effects);
 
 /* In reclaim.c: ends the round when nothing is in flight any more. An error text (NULL: none) is
  * copied. */

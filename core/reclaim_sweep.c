@@ -290,7 +290,7 @@ static void delete_key(struct reclaim *reclaim, size_t index, enum reclaim_objec
     snprintf(slot->op.key, STORE_KEY_MAX, "%s", list_page_key(page, index));
     slot->bytes = page->object_bytes[index];
     slot->object = object;
-    slot->retries = 0;
+    slot->retry.row = 0;
     slot->state = RECLAIM_SLOT_SENT;
     reclaim->deletes_busy++;
     reclaim_effect(effects, RECLAIM_SUBMIT, RECLAIM_SLOT_DELETES + free_slot, 0);
@@ -345,27 +345,22 @@ void reclaim_sweep_answer(struct reclaim *reclaim, int64_t now_ns, uint32_t inde
                           struct reclaim_effects *effects)
 {
     struct reclaim_delete *slot = &reclaim->deletes[index];
-    enum store_outcome outcome = slot->op.outcome;
     char error[STORE_ERROR_MAX];
     assert(index < reclaim->options.deletes_max && slot->state == RECLAIM_SLOT_SENT);
-    snprintf(error, sizeof(error), "delete %.100s was refused: %.120s", slot->op.key,
-             slot->op.error);
-    store_op_release(&slot->op);
     bool failed = reclaim->phase == RECLAIM_ENDING && reclaim->report.end != RECLAIM_DONE;
-    if (outcome == STORE_OK || outcome == STORE_NOT_FOUND) {
-        count_object(reclaim, slot->object, slot->bytes);
-    } else if (outcome != STORE_FAILED && slot->retries < RECLAIM_DELETE_RETRIES_MAX && !failed) {
-        slot->retries++;
+    enum retry_verdict verdict = retry_judge(&slot->retry, &slot->op, error);
+    store_op_release(&slot->op);
+    if (verdict == RETRY_LATER && !failed) {
         slot->state = RECLAIM_SLOT_WAITING;
-        reclaim->report.retried++;
-        reclaim_effect(effects, RECLAIM_SLEEP, RECLAIM_SLOT_DELETES + index,
-                       now_ns + reclaim_backoff_ns(reclaim, slot->retries));
+        reclaim_sleep(reclaim, now_ns, RECLAIM_SLOT_DELETES + index, &slot->retry, effects);
         return;
-    } else {
-        reclaim->report.abandoned++;
     }
+    if (verdict == RETRY_ANSWERED)
+        count_object(reclaim, slot->object, slot->bytes);
+    else
+        reclaim->report.abandoned++; /* left to a later round */
     free_slot(reclaim, slot);
-    if (outcome == STORE_FAILED && !failed)
+    if (verdict == RETRY_REFUSED && !failed)
         reclaim_finish(reclaim, RECLAIM_REFUSED, error, effects);
     else
         pump(reclaim, now_ns, effects);

@@ -259,7 +259,7 @@ static void unanswered_reads_are_sent_again_and_bounded(void)
             struct rule rule = {.kind = kinds[j], .times = CHAIN_RETRIES_MAX, ANSWER(outcomes[i])};
             world_script(follower->world, rule);
             CU_ASSERT_EQUAL(follower_read(follower), CHAIN_CHANGED);
-            CU_ASSERT_EQUAL(follower->reader.retried, CHAIN_RETRIES_MAX);
+            CU_ASSERT_EQUAL(follower->reader.retry.total, CHAIN_RETRIES_MAX);
             rule.times = 0;
             world_script(follower->world, rule);
             follower_grow(follower, 1);
@@ -281,7 +281,7 @@ static void unanswered_requests_of_a_long_read_do_not_add_up(void)
             follower->world,
             (struct rule){.kind = kinds[i], .times = CHAIN_RETRIES_MAX, ANSWER(STORE_UNKNOWN)});
     CU_ASSERT_EQUAL(follower_read(follower), CHAIN_CHANGED);
-    CU_ASSERT_EQUAL(follower->reader.retried, HARNESS_COUNT(kinds) * CHAIN_RETRIES_MAX);
+    CU_ASSERT_EQUAL(follower->reader.retry.total, HARNESS_COUNT(kinds) * CHAIN_RETRIES_MAX);
     follower_close(follower);
 }
 

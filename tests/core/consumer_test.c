@@ -122,7 +122,7 @@ static void damaged_version_and_silent_store_are_told_apart(void)
     rig_script(&rig, (struct rule){.kind = LIST_NEWER, ANSWER(STORE_UNKNOWN)});
     struct rank silent;
     rank_begin(&silent, &rig, 0);
-    rank_expect_end(&silent, CONSUMER_STORE_FAILED, "was not answered");
+    rank_expect_end(&silent, CONSUMER_STORE_FAILED, "not answered");
     rig_deinit(&rig);
 }
 

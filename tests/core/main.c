@@ -10,6 +10,7 @@ extern const struct harness_test manifest_tests[];
 extern const struct harness_test manifest_codec_tests[];
 extern const struct harness_test codec_store_tests[];
 extern const struct harness_test store_tests[];
+extern const struct harness_test retry_tests[];
 extern const struct harness_test tgb_object_tests[];
 extern const struct harness_test tgb_payload_tests[];
 extern const struct harness_test tgb_scan_tests[];
@@ -54,6 +55,7 @@ static const struct harness_suite suites[] = {
     {"manifest_codec", manifest_codec_tests},
     {"codec_store", codec_store_tests},
     {"store", store_tests},
+    {"retry", retry_tests},
     {"tgb", tgb_tests},
     {"tgb_object", tgb_object_tests},
     {"tgb_payload", tgb_payload_tests},
