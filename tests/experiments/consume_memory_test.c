@@ -12,6 +12,7 @@
 #define OTHER_STEPS 1000000 /* live steps that the rank does not ask for */
 #define STEPS 16            /* ... that it does, of one version */
 #define TGB_BYTES (UINT64_C(2) << 20)
+#define LONG_TGB_BYTES (UINT64_C(8) << 20)
 #define BUDGET_TEXT "16MiB"
 #define BUDGET_BYTES (UINT64_C(16) << 20)
 #define REST_BYTES 16e6
@@ -30,6 +31,7 @@ struct chain {
     struct live_session session;
     struct manifest *newest;
     uint64_t sequence;
+    uint64_t tgb_bytes;
 };
 
 static struct incarnation incarnation_of_producer(void)
@@ -44,7 +46,7 @@ static void chain_open(struct chain *chain, const struct plane *plane)
     const struct live_session_options options = {.access = DIRECTORY_WRITE, .mesh = {1, 1}};
     char error[STORE_ERROR_MAX] = "";
     struct store_op op;
-    *chain = (struct chain){0};
+    *chain = (struct chain){.tgb_bytes = TGB_BYTES};
     enum open_result opened = live_session_open(plane->url, &options, &chain->session, error);
     CU_ASSERT_EQUAL_FATAL(opened, OPEN_OK);
     store_op_init(&op);
@@ -93,19 +95,19 @@ static void commit(struct chain *chain, size_t count, size_t first, size_t store
                     .epoch = 1,
                     .incarnation = incarnation_of_producer(),
                     .sequence = chain->sequence,
-                    .end_offset = chain->sequence * TGB_BYTES},
-            .tgb_bytes = TGB_BYTES,
+                    .end_offset = chain->sequence * chain->tgb_bytes},
+            .tgb_bytes = chain->tgb_bytes,
         };
         name_tgb(key, &entries[i].tgb);
         if (i >= first && i < first + stored)
-            put(chain, key, (struct body){.kind = BODY_LENGTH, .bytes = TGB_BYTES});
+            put(chain, key, (struct body){.kind = BODY_LENGTH, .bytes = chain->tgb_bytes});
     }
     const struct manifest_change change = {
         .author = {.producer = PRODUCER, .epoch = 1, .incarnation = incarnation_of_producer()},
         .state = {.producer = PRODUCER,
                   .epoch = 1,
                   .incarnation = incarnation_of_producer(),
-                  .next_offset = chain->sequence * TGB_BYTES,
+                  .next_offset = chain->sequence * chain->tgb_bytes,
                   .last_sequence = chain->sequence,
                   .last_commit_version = chain->newest->version + 1},
         .entry_count = count,
@@ -192,8 +194,23 @@ static void a_rank_far_behind_holds_one_manifest(void)
     rank_end(&rank, STEPS, 1);
 }
 
+/* A folder's workers read, and the loop frees: what one of them got must serve the next. */
+static void a_rank_holds_its_budget_once_for_all_workers(void)
+{
+    struct rank rank;
+    if (getenv("LAKESTREAM") == NULL)
+        HARNESS_SKIP("LAKESTREAM does not name the program");
+    plane_open(&rank.plane, "1x1", 1);
+    chain_open(&rank.chain, &rank.plane);
+    rank.chain.tgb_bytes = LONG_TGB_BYTES;
+    commit(&rank.chain, STEPS, 0, STEPS);
+    rank_start(&rank, 2, STEPS);
+    rank_end(&rank, STEPS, 1);
+}
+
 const struct harness_test consume_memory_tests[] = {
     HARNESS_TEST(a_rank_far_ahead_holds_one_manifest),
     HARNESS_TEST(a_rank_far_behind_holds_one_manifest),
+    HARNESS_TEST(a_rank_holds_its_budget_once_for_all_workers),
     {0},
 };
