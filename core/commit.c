@@ -223,10 +223,11 @@ static bool read_page(struct commit *commit, const struct list_page *page)
                 commit->newest = version;
             break;
         }
-        floor_seen |= name_parse_floor(key, &floor);
-    }
-    if (floor_seen)
+        if (!name_parse_floor(key, &floor))
+            continue;
+        floor_seen = true;
         raise_floor(commit, floor);
+    }
     return floor_seen;
 }
 

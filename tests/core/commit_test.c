@@ -419,6 +419,25 @@ static void trim_follows_the_floor(void)
     world_close(world);
 }
 
+/* Reclaimers can pass each other: the floor that is listed first need not give up most steps. */
+static void trim_follows_the_highest_step_of_all_floors(void)
+{
+    struct world *world = world_open(18);
+    struct machine *machine = fenced(world, 0);
+    world_until_visible(machine, 10);
+    uint64_t version = scripted_store_newest(world->store);
+    struct floor higher_step = {.version = version - 1, .step = 7};
+    struct floor higher_version = {.version = version, .step = 5};
+    scripted_store_raise_floor(world->store, higher_step);
+    scripted_store_raise_floor(world->store, higher_version);
+    world_until_visible(machine, 14);
+    struct manifest *newest =
+        scripted_store_version(world->store, scripted_store_newest(world->store));
+    CU_ASSERT_EQUAL(newest->first_step, higher_step.step);
+    manifest_release(newest);
+    world_close(world);
+}
+
 /* It gives up what does not exist: believed, every commit would lose its own batches. */
 static void floor_above_the_chain_trims_nothing(void)
 {
@@ -461,6 +480,7 @@ const struct harness_test commit_tests[] = {
     HARNESS_TEST(foreign_keys_do_not_hide_the_floor),
     HARNESS_TEST(create_that_lands_as_a_zombie_much_later_is_believed_by_nobody),
     HARNESS_TEST(trim_follows_the_floor),
+    HARNESS_TEST(trim_follows_the_highest_step_of_all_floors),
     HARNESS_TEST(floor_above_the_chain_trims_nothing),
     {0},
 };

@@ -20,7 +20,7 @@ plant own_late_create_is_refused 'end' commit_rebase.c \
 plant no_floor_read_after 'report|end|chain' commit.c \
 	's/(static struct commit_effect on_validation[^{]*\{)/\1 commit->op.page.count = 0;/'
 plant lowest_floor_is_trusted 'report|end|chain' commit.c \
-	's/floor_seen \|= name_parse_floor\(key, &floor\);/if (name_parse_floor(key, \&floor)) {\n            floor_seen = true;\n            break;\n        }/'
+	's/(floor_seen = true;\n *raise_floor\(commit, floor\);)/\1\n        break;/'
 plant producer_removes_a_version 'chain|report' commit.c \
 	's/(counters\.unknown\+\+;\n *)break;/\1prepare(commit, STORE_DELETE); name_version(commit->op.key, commit->sent->version); commit->intent = COMMIT_INTENT_LOST; return effect_submit(commit, COMMIT_VALIDATING);/'
 plant epoch_check_is_forgotten 'fence|end' commit_rebase.c \
