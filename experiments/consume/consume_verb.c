@@ -1,7 +1,6 @@
 /* consume_verb.c - `lakestream consume`. */
 #include <inttypes.h>
 #include <malloc.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -271,18 +270,10 @@ static void share_heap(void)
     (void)mallopt(M_ARENA_MAX, 1);
 }
 
-/* A folder's workers get the slices and the loop frees them: with a heap for each of them a rank
- * would hold its budget several times. To be said before the first thread is. */
-static void share_heap(void)
-{
-    (void)mallopt(M_ARENA_MAX, 1);
-}
-
 static int consume(struct consume_call *call)
 {
     struct live_signals signals;
     struct consume_run run;
-    share_heap();
     share_heap();
     int status = find_job(call);
     if (status != CLI_DONE)
