@@ -22,7 +22,6 @@ struct request {
     struct port *port;
     struct store_op *op;
     enum store_verb verb;
-    enum request_kind kind;
     char key[STORE_KEY_MAX];
     struct body body;
     struct rule rule;
@@ -37,12 +36,9 @@ struct scripted_store {
     struct manual_loop *loop;
     int64_t latency_ns;
     bool disturbed;
-    struct store_faults faults;
-    struct random_stream random;
+    struct store_script script;
     const struct store_watch *watch;
     struct stored_objects objects;
-    struct rule rules[SCRIPT_RULES_MAX];
-    uint32_t rule_count;
     struct port ports[PORTS_MAX];
     uint32_t port_count;
     struct request *requests;
@@ -146,14 +142,39 @@ struct floor scripted_store_floor(const struct scripted_store *store)
     return floor;
 }
 
+void scripted_store_put_empty(struct scripted_store *store, const char *key)
+{
+    struct body empty = {.kind = BODY_BYTES};
+    scripted_store_create(store, key, &empty);
+}
+
 void scripted_store_raise_floor(struct scripted_store *store, struct floor floor)
 {
     char key[STORE_KEY_MAX];
-    struct body empty = {.kind = BODY_BYTES};
-    uint8_t nothing = 0;
-    empty.data = &nothing;
     name_floor(key, floor);
-    scripted_store_create(store, key, &empty);
+    scripted_store_put_empty(store, key);
+}
+
+void scripted_store_put_intent(struct scripted_store *store, uint64_t step)
+{
+    char key[STORE_KEY_MAX];
+    name_intent(key, step);
+    scripted_store_put_empty(store, key);
+}
+
+void scripted_store_put_watermark(struct scripted_store *store, const struct watermark_name *name)
+{
+    char key[STORE_KEY_MAX];
+    name_watermark(key, name);
+    scripted_store_put_empty(store, key);
+}
+
+bool scripted_store_has_watermark(const struct scripted_store *store,
+                                  const struct watermark_name *name)
+{
+    char key[STORE_KEY_MAX];
+    name_watermark(key, name);
+    return scripted_store_has(store, key);
 }
 
 void scripted_store_delete_below_floor(struct scripted_store *store)
@@ -169,89 +190,6 @@ void scripted_store_delete_below_floor(struct scripted_store *store)
 }
 
 /* ---- requests ---- */
-
-/* By verb, in the order of the enum. */
-struct key_kinds {
-    const char *prefix;
-    enum request_kind kinds[STORE_VERB_COUNT];
-};
-
-static const struct key_kinds key_kinds[] = {
-    {NAME_FLOOR_PREFIX, {ANY_REQUEST, PUT_FLOOR, ANY_REQUEST, LIST_FLOOR, ANY_REQUEST}},
-    {NAME_MANIFEST_PREFIX, {READ_VERSION, ANY_REQUEST, CREATE_VERSION, LIST_NEWER, DELETE_VERSION}},
-    {NAME_TGB_PREFIX, {READ_TGB, PUT_TGB, ANY_REQUEST, LIST_TGBS, DELETE_TGB}},
-    {NAME_INTENT_PREFIX, {ANY_REQUEST, PUT_INTENT, ANY_REQUEST, LIST_INTENT, ANY_REQUEST}},
-    {NAME_WATERMARK_PREFIX, {READ_NUMBER, PUT_VALUE, TAKE_NUMBER, LIST_NUMBERS, DELETE_VALUE}},
-};
-
-static enum request_kind kind_of(const struct store_op *op)
-{
-    for (size_t i = 0; i < sizeof(key_kinds) / sizeof(key_kinds[0]); i++)
-        if (strncmp(op->key, key_kinds[i].prefix, strlen(key_kinds[i].prefix)) == 0)
-            return key_kinds[i].kinds[op->verb];
-    return ANY_REQUEST;
-}
-
-static bool fits(const struct rule *rule, const struct request *request)
-{
-    uint64_t version = 0;
-    if (rule->version != 0 &&
-        (!name_parse_version(request->key, &version) || version != rule->version))
-        return false;
-    return (rule->kind == ANY_REQUEST || rule->kind == request->kind) &&
-           (rule->port == ANY_PORT || rule->port == request->port->number);
-}
-
-static void consult_script(struct scripted_store *store, struct request *request)
-{
-    for (uint32_t i = 0; i < store->rule_count; i++) {
-        struct rule *rule = &store->rules[i];
-        if (!fits(rule, request))
-            continue;
-        if (rule->skip > 0) {
-            rule->skip--;
-            continue;
-        }
-        request->rule = *rule;
-        request->ruled = true;
-        if (rule->times > 0 && --rule->times == 0) {
-            memmove(rule, rule + 1, (store->rule_count - i - 1) * sizeof(*rule));
-            store->rule_count--;
-        }
-        return;
-    }
-}
-
-static void fault(struct request *request, enum store_outcome outcome, enum application application,
-                  uint32_t late)
-{
-    request->ruled = true;
-    request->rule = (struct rule){
-        .answers = true, .outcome = outcome, .application = application, .late_requests = late};
-}
-
-static void draw_fault(struct scripted_store *store, struct request *request)
-{
-    const struct store_faults *faults = &store->faults;
-    double draw = random_unit(&store->random);
-    bool writes = request->verb == STORE_PUT_IF_ABSENT || request->verb == STORE_PUT;
-    if (!writes) {
-        if (draw < faults->read_unknown)
-            fault(request, STORE_UNKNOWN, DROP, 0);
-        return;
-    }
-    uint32_t late = 1 + (uint32_t)(random_next(&store->random) % 40);
-    if ((draw -= faults->unknown_applied) < 0)
-        fault(request, STORE_UNKNOWN, APPLY, 0);
-    else if ((draw -= faults->unknown_dropped) < 0)
-        fault(request, STORE_UNKNOWN, DROP, 0);
-    else if ((draw -= faults->unknown_late) < 0)
-        fault(request, STORE_UNKNOWN, APPLY_LATE, late);
-    else if ((draw -= faults->busy) < 0)
-        fault(request, STORE_BUSY, DROP, 0);
-    else if ((draw -= faults->throttled) < 0)
-        fault(request, STORE_THROTTLED, random_next(&store->random) % 2 ? APPLY : DROP, 0);
-}
 
 /* What the store does and would answer. `op` is NULL when nobody waits for it. */
 static enum store_outcome apply(struct scripted_store *store, struct request *request,
@@ -340,7 +278,7 @@ static int64_t half_latency(struct scripted_store *store)
 {
     if (!store->disturbed)
         return store->latency_ns / 2;
-    return (int64_t)((double)store->latency_ns * 2 * random_unit(&store->random));
+    return (int64_t)((double)store->latency_ns * 2 * random_unit(&store->script.random));
 }
 
 static void request_fired(struct timer *timer, void *context)
@@ -388,15 +326,15 @@ static void port_submit(struct store *base, struct store_op *op)
     request->port = port;
     request->op = op;
     request->verb = op->verb;
-    request->kind = kind_of(op);
     memcpy(request->key, op->key, sizeof(request->key));
     request->body = body_copy_range(&op->body, 0, 0);
+    enum request_kind kind = store_script_kind(op);
     store->requests_of[ANY_REQUEST]++;
-    if (request->kind != ANY_REQUEST)
-        store->requests_of[request->kind]++;
-    consult_script(store, request);
-    if (store->disturbed && !request->ruled)
-        draw_fault(store, request);
+    if (kind != ANY_REQUEST)
+        store->requests_of[kind]++;
+    request->ruled =
+        store_script_rule(&store->script, op, port->number, &request->rule) ||
+        (store->disturbed && store_script_fault(&store->script, op->verb, &request->rule));
     request->next = store->requests;
     store->requests = request;
     loop_timer_set(&store->loop->loop, &request->timer, store->loop->now_ns + half_latency(store));
@@ -432,13 +370,13 @@ void scripted_store_disturb(struct scripted_store *store, const struct store_fau
                             struct random_stream random)
 {
     store->disturbed = true;
-    store->faults = *faults;
-    store->random = random;
+    store->script.faults = *faults;
+    store->script.random = random;
 }
 
 void scripted_store_calm(struct scripted_store *store)
 {
-    store->faults = (struct store_faults){0};
+    store->script.faults = (struct store_faults){0};
 }
 
 void scripted_store_watch(struct scripted_store *store, const struct store_watch *watch)
@@ -448,8 +386,7 @@ void scripted_store_watch(struct scripted_store *store, const struct store_watch
 
 void scripted_store_script(struct scripted_store *store, const struct rule *rule)
 {
-    assert(store->rule_count < SCRIPT_RULES_MAX);
-    store->rules[store->rule_count++] = *rule;
+    store_script_add(&store->script, rule);
 }
 
 struct store *scripted_store_port(struct scripted_store *store)

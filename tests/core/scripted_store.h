@@ -9,75 +9,15 @@
 #include <stdbool.h>
 
 #include "core/manifest.h"
-#include "core/random.h"
 #include "core/store.h"
 #include "tests/core/manual_loop.h"
-
-#define SCRIPT_RULES_MAX 32
-#define ANY_PORT 0
-
-enum request_kind {
-    ANY_REQUEST,
-    CREATE_VERSION,
-    READ_VERSION,
-    LIST_NEWER, /* the search */
-    LIST_FLOOR, /* the validation */
-    PUT_TGB,
-    READ_TGB,
-    LIST_TGBS,
-    DELETE_TGB,
-    DELETE_VERSION,
-    PUT_FLOOR,
-    PUT_INTENT,
-    LIST_INTENT,
-    TAKE_NUMBER,
-    READ_NUMBER,
-    LIST_NUMBERS,
-    PUT_VALUE, /* or "retired" */
-    DELETE_VALUE,
-    REQUEST_KIND_COUNT,
-};
-
-enum application {
-    APPLY,
-    DROP,
-    APPLY_LATE, /* after `late_requests` more requests of anybody were applied */
-};
-
-struct scripted_store;
-
-#define ANSWER(code) .answers = true, .outcome = (code)
-#define VERY_LATE 1000000
-
-struct rule {
-    enum request_kind kind;
-    uint32_t port;    /* ANY_PORT: of anybody; ports count from 1 */
-    uint64_t version; /* 0: any */
-    uint32_t skip;    /* so many requests that fit go by first */
-    uint32_t times;   /* 0: for ever */
-    bool answers;     /* answer `outcome`; false: what the store would answer */
-    enum store_outcome outcome;
-    enum application application;
-    uint32_t late_requests;
-    void (*before)(struct scripted_store *store, void *context); /* just before it is applied */
-    void *context;
-};
+#include "tests/core/store_script.h"
 
 /* Told of every object when it comes into being; `manifest` is NULL for others than versions. */
 struct store_watch {
     void *context;
     void (*created)(void *context, const char *key, const struct manifest *manifest,
                     struct floor floor);
-};
-
-/* What random faults there are; each a probability. */
-struct store_faults {
-    double unknown_applied;
-    double unknown_dropped;
-    double unknown_late;
-    double busy;
-    double throttled;
-    double read_unknown;
 };
 
 /* Borrows the loop, which must outlive it. */
@@ -99,8 +39,10 @@ void scripted_store_cut(struct scripted_store *store, uint32_t port);
 bool scripted_store_create(struct scripted_store *store, const char *key, const struct body *body);
 bool scripted_store_create_version(struct scripted_store *store, struct manifest *manifest);
 void scripted_store_delete(struct scripted_store *store, const char *key);
-/* Writes the floor, and deletes the versions below it if asked. */
+void scripted_store_put_empty(struct scripted_store *store, const char *key);
 void scripted_store_raise_floor(struct scripted_store *store, struct floor floor);
+void scripted_store_put_intent(struct scripted_store *store, uint64_t step);
+void scripted_store_put_watermark(struct scripted_store *store, const struct watermark_name *name);
 void scripted_store_delete_below_floor(struct scripted_store *store);
 
 /* Applies at once what waits to be applied late. */
@@ -113,6 +55,8 @@ struct floor scripted_store_floor(const struct scripted_store *store);
 /* The stored body, to be changed in place; NULL if there is none. */
 struct body *scripted_store_body(struct scripted_store *store, const char *key);
 bool scripted_store_has(const struct scripted_store *store, const char *key);
+bool scripted_store_has_watermark(const struct scripted_store *store,
+                                  const struct watermark_name *name);
 /* Objects whose key begins so. */
 uint64_t scripted_store_count(const struct scripted_store *store, const char *prefix);
 uint64_t scripted_store_requests(const struct scripted_store *store, enum request_kind kind);
