@@ -165,13 +165,12 @@ static void floor_that_passes_what_was_read_voids_it(void)
 static void foreign_keys_hide_no_floor(void)
 {
     struct follower *follower = follower_open();
-    struct body empty = {.kind = BODY_BYTES};
     for (int i = 0; i < 40; i++) {
         char key[STORE_KEY_MAX];
         snprintf(key, sizeof(key), NAME_FLOOR_PREFIX "!%02d", i);
-        scripted_store_create(follower->world->store, key, &empty);
+        scripted_store_put_empty(follower->world->store, key);
     }
-    scripted_store_create(follower->world->store, NAME_FLOOR_PREFIX, &empty);
+    scripted_store_put_empty(follower->world->store, NAME_FLOOR_PREFIX);
     follower_grow(follower, 1);
     world_script(follower->world, (struct rule){.kind = READ_VERSION,
                                                 .times = 1,
@@ -186,9 +185,8 @@ static void foreign_keys_hide_no_floor(void)
 static void versions_that_the_floor_passed_between_two_pages_are_not_read(void)
 {
     struct follower *follower = follower_open();
-    struct body empty = {.kind = BODY_BYTES};
     follower_grow(follower, STORE_LIST_KEYS_MAX - 2);
-    scripted_store_create(follower->world->store, NAME_MANIFEST_PREFIX "a", &empty);
+    scripted_store_put_empty(follower->world->store, NAME_MANIFEST_PREFIX "a");
     scripted_store_raise_floor(follower->world->store, (struct floor){.version = 1, .step = 1});
     world_script(
         follower->world,

@@ -6,14 +6,6 @@
 
 static const struct tgb_mesh mesh_4 = {.data = 4, .context = 1};
 
-static void put_intent(struct rig *rig, uint64_t step)
-{
-    char key[STORE_KEY_MAX];
-    struct body empty = {.kind = BODY_BYTES};
-    name_intent(key, step);
-    scripted_store_create(rig->store, key, &empty);
-}
-
 static void put_floor(struct rig *rig, uint64_t step)
 {
     scripted_store_raise_floor(rig->store, (struct floor){.version = 1, .step = step});
@@ -60,7 +52,7 @@ static void intent_beyond_the_chain_starts_nobody(void)
     rig_init(&rig, mesh_4, BODY_BYTES);
     rig_commit(&rig, 4);
     put_floor(&rig, 3);
-    put_intent(&rig, 6);
+    scripted_store_put_intent(rig.store, 6);
     expect_no_start(&rig, "intent/18446744073709551609 gives up the steps below 6, and the chain "
                           "ends before step 5: ");
     rig_deinit(&rig);
@@ -73,7 +65,7 @@ static void mark_without_any_version_starts_nobody(void)
     char key[STORE_KEY_MAX];
     name_version(key, MANIFEST_GENESIS_VERSION);
     scripted_store_delete(rig.store, key);
-    put_intent(&rig, 2);
+    scripted_store_put_intent(rig.store, 2);
     expect_no_start(&rig, "the chain ends before step 1: ");
     rig_deinit(&rig);
 }
@@ -84,7 +76,7 @@ static void mark_at_the_end_of_the_chain_is_where_it_starts(void)
     rig_init(&rig, mesh_4, BODY_BYTES);
     rig_commit(&rig, 4);
     put_floor(&rig, 2);
-    put_intent(&rig, 5);
+    scripted_store_put_intent(rig.store, 5);
     expect_start(&rig, 5);
     rig_deinit(&rig);
 }
@@ -95,7 +87,7 @@ static void chain_grows_by_four_and_all_is_given_up(struct scripted_store *store
     struct rig *rig = context;
     (void)store;
     rig_commit(rig, 4);
-    put_intent(rig, rig->newest->next_step);
+    scripted_store_put_intent(rig->store, rig->newest->next_step);
     rig_reclaim(rig, rig->newest->next_step);
 }
 
@@ -119,8 +111,8 @@ static void chain_is_read_after_the_mark(void)
 /* The intent is asked for a second time once the value is published. */
 static void stray_intent_appears(struct scripted_store *store, void *context)
 {
-    (void)store;
-    put_intent(context, 1000);
+    (void)context;
+    scripted_store_put_intent(store, 1000);
 }
 
 static void intent_that_rises_meanwhile_is_held_against_the_chain_too(void)

@@ -89,10 +89,7 @@ static void start_below_the_intent_is_refused(void)
     rig_init(&rig, mesh_4, BODY_BYTES);
     rig_commit(&rig, 6);
     rig.durable = (struct checkpoint_set){.count = 1, .items = {{.step = 1, .number = 1}}};
-    char key[STORE_KEY_MAX];
-    struct body empty = {.kind = BODY_BYTES};
-    name_intent(key, 4);
-    scripted_store_create(rig.store, key, &empty);
+    scripted_store_put_intent(rig.store, 4);
     struct rank rank;
     rank_begin(&rank, &rig, 0);
     rank_expect_end(&rank, CONSUMER_REFUSED, "step 1 may already be reclaimed: steps below 4");

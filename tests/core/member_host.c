@@ -121,26 +121,22 @@ enum membership_effect_kind life_check(struct life *life)
     return until_end(life);
 }
 
-void host_key(char key[STORE_KEY_MAX], enum watermark_part part, uint64_t number, uint64_t step)
+static struct watermark_name own_name(enum watermark_part part, uint64_t number, uint64_t step)
 {
-    struct watermark_name name = {
+    return (struct watermark_name){
         .consumer = CONSUMER, .part = part, .number = number, .step = step};
-    name_watermark(key, &name);
 }
 
 void host_put(struct host *host, enum watermark_part part, uint64_t number, uint64_t step)
 {
-    char key[STORE_KEY_MAX];
-    struct body empty = {.kind = BODY_BYTES};
-    host_key(key, part, number, step);
-    scripted_store_create(host->store, key, &empty);
+    struct watermark_name name = own_name(part, number, step);
+    scripted_store_put_watermark(host->store, &name);
 }
 
 bool host_has(struct host *host, enum watermark_part part, uint64_t number, uint64_t step)
 {
-    char key[STORE_KEY_MAX];
-    host_key(key, part, number, step);
-    return scripted_store_has(host->store, key);
+    struct watermark_name name = own_name(part, number, step);
+    return scripted_store_has_watermark(host->store, &name);
 }
 
 bool host_has_value(struct host *host, uint64_t number, uint64_t step)
@@ -150,10 +146,7 @@ bool host_has_value(struct host *host, uint64_t number, uint64_t step)
 
 void host_put_intent(struct host *host, uint64_t step)
 {
-    char key[STORE_KEY_MAX];
-    struct body empty = {.kind = BODY_BYTES};
-    name_intent(key, step);
-    scripted_store_create(host->store, key, &empty);
+    scripted_store_put_intent(host->store, step);
 }
 
 void host_script(struct host *host, struct rule rule)

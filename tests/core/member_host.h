@@ -30,7 +30,6 @@ struct life {
 void host_init(struct host *host);
 void host_deinit(struct host *host);
 void host_script(struct host *host, struct rule rule);
-void host_key(char key[STORE_KEY_MAX], enum watermark_part part, uint64_t number, uint64_t step);
 /* Behind everybody's back. */
 void host_put(struct host *host, enum watermark_part part, uint64_t number, uint64_t step);
 void host_put_intent(struct host *host, uint64_t step);

@@ -112,9 +112,7 @@ static void number_that_is_gone_asks_for_the_intent(void)
     struct host host;
     host_init(&host);
     first_life(&host);
-    char key[STORE_KEY_MAX];
-    host_key(key, WATERMARK_NUMBER, 1, 0);
-    scripted_store_delete(host.store, key);
+    scripted_store_delete(host.store, "watermark/0000000007/00000000000000000001");
     host_put_intent(&host, 21);
     struct life life;
     CU_ASSERT_EQUAL(life_start_at(&life, &host, 2, 0, 0), MEMBERSHIP_REFUSED);

@@ -136,10 +136,9 @@ static void names_that_are_not_ours_are_passed_over(void)
 {
     struct host host;
     host_init(&host);
-    struct body empty = {.kind = BODY_BYTES};
-    scripted_store_create(host.store, "watermark/0000000007/notes.txt", &empty);
-    scripted_store_create(host.store, "watermark/0000000007/18446744073709551615", &empty);
-    scripted_store_create(host.store, "watermark/00000000071/00000000000000000005", &empty);
+    scripted_store_put_empty(host.store, "watermark/0000000007/notes.txt");
+    scripted_store_put_empty(host.store, "watermark/0000000007/18446744073709551615");
+    scripted_store_put_empty(host.store, "watermark/00000000071/00000000000000000005");
     struct life life;
     CU_ASSERT_EQUAL(life_start_at(&life, &host, 1, 0, 0), MEMBERSHIP_ALLOWED);
     CU_ASSERT_EQUAL(life.membership.number, 1);
@@ -152,9 +151,8 @@ static void foreign_keys_hide_neither_floor_nor_intent(void)
 {
     struct host host;
     host_init(&host);
-    struct body empty = {.kind = BODY_BYTES};
-    scripted_store_create(host.store, NAME_FLOOR_PREFIX "!", &empty);
-    scripted_store_create(host.store, NAME_INTENT_PREFIX "!", &empty);
+    scripted_store_put_empty(host.store, NAME_FLOOR_PREFIX "!");
+    scripted_store_put_empty(host.store, NAME_INTENT_PREFIX "!");
     scripted_store_raise_floor(host.store, (struct floor){.version = 4, .step = 30});
     host_put_intent(&host, 31);
     struct life life;

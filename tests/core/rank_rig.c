@@ -134,27 +134,22 @@ void rig_damage(struct rig *rig, uint64_t step, uint64_t offset)
     body->data[offset] ^= 1;
 }
 
-static void own_key(char key[STORE_KEY_MAX], enum watermark_part part, uint64_t number,
-                    uint64_t step)
+static struct watermark_name own_name(enum watermark_part part, uint64_t number, uint64_t step)
 {
-    struct watermark_name name = {
+    return (struct watermark_name){
         .consumer = RIG_CONSUMER, .part = part, .number = number, .step = step};
-    name_watermark(key, &name);
 }
 
 void rig_put_own(struct rig *rig, enum watermark_part part, uint64_t number, uint64_t step)
 {
-    char key[STORE_KEY_MAX];
-    struct body empty = {.kind = BODY_BYTES};
-    own_key(key, part, number, step);
-    scripted_store_create(rig->store, key, &empty);
+    struct watermark_name name = own_name(part, number, step);
+    scripted_store_put_watermark(rig->store, &name);
 }
 
 bool rig_has_own(struct rig *rig, enum watermark_part part, uint64_t number, uint64_t step)
 {
-    char key[STORE_KEY_MAX];
-    own_key(key, part, number, step);
-    return scripted_store_has(rig->store, key);
+    struct watermark_name name = own_name(part, number, step);
+    return scripted_store_has_watermark(rig->store, &name);
 }
 
 static uint64_t slice_checksum(const struct rig *rig, const struct manifest_entry *entry,

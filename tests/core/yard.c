@@ -181,30 +181,23 @@ uint64_t yard_steps(const struct yard *yard, uint64_t first, uint64_t last)
 
 void yard_put(struct yard *yard, const char *key)
 {
-    struct body body = {.kind = BODY_LENGTH};
-    scripted_store_create(yard->store, key, &body);
-}
-
-static void put_watermark(struct yard *yard, struct watermark_name name)
-{
-    char key[STORE_KEY_MAX];
-    name_watermark(key, &name);
-    yard_put(yard, key);
+    scripted_store_put_empty(yard->store, key);
 }
 
 void yard_number(struct yard *yard, uint32_t consumer, uint64_t number)
 {
-    put_watermark(yard, (struct watermark_name){
-                            .consumer = consumer, .part = WATERMARK_NUMBER, .number = number});
+    scripted_store_put_watermark(
+        yard->store,
+        &(struct watermark_name){.consumer = consumer, .part = WATERMARK_NUMBER, .number = number});
 }
 
 void yard_value(struct yard *yard, uint32_t consumer, uint64_t number, uint64_t step)
 {
     yard_number(yard, consumer, number);
-    put_watermark(yard, (struct watermark_name){.consumer = consumer,
-                                                .part = WATERMARK_NUMBER_VALUE,
-                                                .number = number,
-                                                .step = step});
+    scripted_store_put_watermark(
+        yard->store,
+        &(struct watermark_name){
+            .consumer = consumer, .part = WATERMARK_NUMBER_VALUE, .number = number, .step = step});
 }
 
 struct yard *yard_open_with_steps(void)
@@ -220,9 +213,9 @@ struct yard *yard_open_with_steps(void)
 void yard_retire(struct yard *yard, uint32_t consumer, uint64_t number)
 {
     yard_number(yard, consumer, number);
-    put_watermark(yard, (struct watermark_name){.consumer = consumer,
-                                                .part = WATERMARK_NUMBER_RETIRED,
-                                                .number = number});
+    scripted_store_put_watermark(
+        yard->store, &(struct watermark_name){
+                         .consumer = consumer, .part = WATERMARK_NUMBER_RETIRED, .number = number});
 }
 
 uint64_t yard_intent(const struct yard *yard)
