@@ -1,12 +1,9 @@
-/* fixture.c - scratch folders, stores, whole bodies and children for the tests of the backend. */
+/* fixture.c - stores, whole bodies and children for the tests of the backend. */
 #include "tests/backend/fixture.h"
 
-#include <dirent.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -14,46 +11,6 @@
 #include "core/random.h"
 
 #define WHOLE_HEADER 24
-
-void scratch_make(char path[SCRATCH_MAX])
-{
-    const char *base = getenv("TMPDIR");
-    int written = snprintf(path, SCRATCH_MAX, "%s/lakestream-test-XXXXXX",
-                           base == NULL || base[0] == '\0' ? "/tmp" : base);
-    assert(written > 0 && written < SCRATCH_MAX);
-    const char *made = mkdtemp(path);
-    assert(made != NULL);
-    int failure = chmod(path, 0755);
-    assert(failure == 0);
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
-{
-    (void)status;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
-
-void scratch_remove(const char *path)
-{
-    assert(strstr(path, "lakestream-test-") != NULL);
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-int scratch_count(const char *path, const char *folder)
-{
-    char whole[2 * SCRATCH_MAX];
-    snprintf(whole, sizeof(whole), "%s/%s", path, folder);
-    DIR *dir = opendir(whole);
-    if (dir == NULL)
-        return -1;
-    int count = 0;
-    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir))
-        count += entry->d_type == DT_REG;
-    closedir(dir);
-    return count;
-}
 
 /* ---- one operation at a time ---- */
 

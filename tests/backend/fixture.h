@@ -1,6 +1,6 @@
-/* fixture.h - what the tests of the backend share: scratch folders, a loop with a directory store
- * on one, bodies that tell whether they are whole, and children. Failures here end the test or the
- * child by assert, so that all of it can be used in forked children. */
+/* fixture.h - what the tests of the backend share: a loop with a directory store, bodies that tell
+ * whether they are whole, and children. Failures here end the test or the child by assert, so that
+ * all of it can be used in forked children. */
 #ifndef TESTS_BACKEND_FIXTURE_H
 #define TESTS_BACKEND_FIXTURE_H
 
@@ -8,15 +8,7 @@
 
 #include "backend/directory_store.h"
 #include "backend/live_loop.h"
-
-#define SCRATCH_MAX 128
-
-/* A new folder below TMPDIR or /tmp that every user may enter. */
-void scratch_make(char path[SCRATCH_MAX]);
-/* Removes it with all that is in it. */
-void scratch_remove(const char *path);
-/* Files in a folder; -1 if there is none. */
-int scratch_count(const char *path, const char *folder);
+#include "tests/scratch.h"
 
 struct fixture {
     struct live_loop *loop;

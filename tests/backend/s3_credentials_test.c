@@ -226,10 +226,7 @@ static void home_write(const struct home *home, const char *name, const char *te
 {
     char path[SCRATCH_MAX + 32];
     snprintf(path, sizeof(path), "%s/.aws/%s", home->path, name);
-    FILE *file = fopen(path, "we");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    fputs(text, file);
-    fclose(file);
+    scratch_write(path, text);
 }
 
 /* What is found, by its access key; and, unless OPEN_OK, what the error says. */

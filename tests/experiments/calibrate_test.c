@@ -114,7 +114,7 @@ static void a_profile_reads_back(void)
 {
     struct bench *bench = bench_open(2);
     struct calibrate_report *report = calloc(1, sizeof(*report));
-    char path[] = "/tmp/lakestream-calibrate-XXXXXX";
+    char path[SCRATCH_MAX];
     struct diagnostic diagnostic;
     struct config loaded;
     report->plan = bench->plan;
@@ -122,7 +122,8 @@ static void a_profile_reads_back(void)
     report->config = bench->found;
     report->fit = bench->fit;
     memcpy(report->measured, bench->measured, sizeof(report->measured));
-    FILE *file = fdopen(mkstemp(path), "w");
+    scratch_file(path, "");
+    FILE *file = fopen(path, "w");
     calibrate_report_yaml(report, file);
     fclose(file);
     config_default(&loaded);
@@ -155,18 +156,17 @@ static size_t count_entries(const char *folder)
     return count;
 }
 
-static void make_folder(char folder[CONFIG_PATH_MAX], char url[LIVE_URL_MAX])
+static void make_folder(char folder[SCRATCH_MAX], char url[LIVE_URL_MAX])
 {
-    snprintf(folder, CONFIG_PATH_MAX, "/tmp/lakestream-calibrate-XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    char store[CONFIG_PATH_MAX + 8];
+    scratch_make(folder);
+    char store[SCRATCH_MAX + 8];
     snprintf(store, sizeof(store), "file://%s", folder);
     CU_ASSERT_TRUE_FATAL(calibrate_place_choose(store, url));
 }
 
 static void every_kind_of_cell_is_measured_and_cleaned(void)
 {
-    char folder[CONFIG_PATH_MAX];
+    char folder[SCRATCH_MAX];
     char url[LIVE_URL_MAX];
     char error[CALIBRATE_ERROR_MAX];
     uint64_t deleted = 0;
@@ -200,7 +200,7 @@ static void every_kind_of_cell_is_measured_and_cleaned(void)
     live_signals_close(&signals);
     CU_ASSERT_TRUE(deleted > 0);
     CU_ASSERT_EQUAL(count_entries(folder), 0);
-    rmdir(folder);
+    scratch_remove(folder);
 }
 
 static void a_failing_store_says_why(void)
@@ -231,7 +231,7 @@ static const char *program_path(void)
 /* The verb, interrupted: it cleans up and ends with status 1. */
 static void an_interruption_leaves_nothing(void)
 {
-    char folder[CONFIG_PATH_MAX];
+    char folder[SCRATCH_MAX];
     char url[LIVE_URL_MAX];
     int status = 0;
     make_folder(folder, url);
@@ -253,7 +253,7 @@ static void an_interruption_leaves_nothing(void)
     CU_ASSERT_TRUE(WIFEXITED(status));
     CU_ASSERT_EQUAL(WEXITSTATUS(status), 1);
     CU_ASSERT_EQUAL(count_entries(folder), 0);
-    rmdir(folder);
+    scratch_remove(folder);
 }
 
 /* ---- S3 ---- */
@@ -269,7 +269,7 @@ static void use_keys_of_the_server(void)
 /* Nothing listens there: one line, soon, and no profile. */
 static void a_dead_endpoint_ends_it_soon(void)
 {
-    char scratch[LIVE_SCRATCH_MAX], profile[LIVE_PATH_MAX];
+    char scratch[SCRATCH_MAX], profile[LIVE_PATH_MAX];
     struct live_process process;
     const char *program = program_path();
     if (access(program, X_OK) != 0)
@@ -289,7 +289,7 @@ static void a_dead_endpoint_ends_it_soon(void)
     CU_ASSERT_EQUAL(live_count_in(process.out, "\n"), 0);
     live_path(profile, scratch, "made");
     CU_ASSERT_NOT_EQUAL(access(profile, F_OK), 0);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 /* Cleans a prefix of one object while a signal waits, the `count`th. */

@@ -26,17 +26,9 @@ static struct checkpoint_file file_in(const char *folder)
     return (struct checkpoint_file){.folder = folder, .run = "abc", .rank = 7, .slices = 4};
 }
 
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert(file != NULL);
-    fputs(text, file);
-    fclose(file);
-}
-
 static void what_was_saved_is_loaded(void)
 {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char folder[LIVE_PATH_MAX];
     char error[CHECKPOINT_FILE_TEXT_MAX];
     struct checkpoint_set set;
@@ -58,7 +50,7 @@ static void what_was_saved_is_loaded(void)
     file.rank = 8;
     CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
     CU_ASSERT_EQUAL(set.count, 0);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 static void what_is_not_this_jobs_is_refused(void)
@@ -78,7 +70,7 @@ static void what_is_not_this_jobs_is_refused(void)
         "[{\"step\": 2, \"number\": 1, \"digest\": \"0000000000000000\"},"
         " {\"step\": 2, \"number\": 1, \"digest\": \"0000000000000000\"}]}",
     };
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char path[LIVE_PATH_MAX];
     char error[CHECKPOINT_FILE_TEXT_MAX] = "";
     struct checkpoint_set set;
@@ -88,7 +80,7 @@ static void what_is_not_this_jobs_is_refused(void)
     for (size_t i = 0; i < HARNESS_COUNT(damaged); i++) {
         char text[512];
         snprintf(text, sizeof(text), "%s%s", damaged[i][0] == '[' ? head : "", damaged[i]);
-        write_text(path, text);
+        scratch_write(path, text);
         CU_ASSERT_FALSE(checkpoint_file_load(&file, &set, error));
         CU_ASSERT_PTR_NOT_NULL(strstr(error, "is damaged"));
     }
@@ -111,27 +103,27 @@ static void what_is_not_this_jobs_is_refused(void)
     file.rank = 8;
     CU_ASSERT_FALSE(checkpoint_file_load(&file, &set, error));
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "checkpoints of another rank than 8"));
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 /* What a crash in the middle of a save leaves does not count, and is written over. */
 static void half_a_save_is_none(void)
 {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char path[LIVE_PATH_MAX];
     char error[CHECKPOINT_FILE_TEXT_MAX];
     struct checkpoint_set set;
     live_scratch_make(scratch);
     live_path(path, scratch, "rank-7.json.new.%ld", (long)getpid());
     struct checkpoint_file file = file_in(scratch);
-    write_text(path, "{\"format\": 1, \"ru");
+    scratch_write(path, "{\"format\": 1, \"ru");
     CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
     CU_ASSERT_EQUAL(set.count, 0);
     CU_ASSERT_EQUAL(checkpoint_file_save(&file, &three, error), CHECKPOINT_SAVE_DONE);
     CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
     CU_ASSERT_EQUAL(set.count, 3);
     CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 /* ---- two processes of one rank ---- */
@@ -145,7 +137,7 @@ static struct checkpoint_set set_of(uint64_t number, uint64_t step)
 
 static void an_older_processs_late_save_is_refused(void)
 {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char error[CHECKPOINT_FILE_TEXT_MAX];
     struct checkpoint_set set;
     live_scratch_make(scratch);
@@ -161,7 +153,7 @@ static void an_older_processs_late_save_is_refused(void)
     CU_ASSERT_EQUAL(checkpoint_file_save(&file, &newer, error), CHECKPOINT_SAVE_DONE);
     CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
     CU_ASSERT_EQUAL(set.items[0].step, 60);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 #define RACING_SAVES 40
@@ -186,7 +178,7 @@ static int save_many(const struct checkpoint_file *file, uint64_t number, bool n
 /* Whole at every moment, never back from the newer one's set to the older one's. */
 static void two_processes_that_save_at_once_leave_the_newers_set(void)
 {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char error[CHECKPOINT_FILE_TEXT_MAX];
     struct checkpoint_set set;
     pid_t pids[2];
@@ -214,13 +206,13 @@ static void two_processes_that_save_at_once_leave_the_newers_set(void)
     CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
     CU_ASSERT_EQUAL(checkpoint_highest_number(&set), 2);
     CU_ASSERT_EQUAL(set.items[0].step, RACING_SAVES);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 /* What one holds for a moment is waited for. */
 static void a_save_waits_for_another_process(void)
 {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char path[LIVE_PATH_MAX];
     char saved[LIVE_PATH_MAX];
     char error[CHECKPOINT_FILE_TEXT_MAX];
@@ -248,24 +240,24 @@ static void a_save_waits_for_another_process(void)
     CU_ASSERT_EQUAL(status, 0);
     close(told[0]);
     close(told[1]);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 static void what_cannot_be_written_is_told(void)
 {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char path[LIVE_PATH_MAX];
     char error[CHECKPOINT_FILE_TEXT_MAX];
     live_scratch_make(scratch);
     live_path(path, scratch, "file");
-    write_text(path, "x");
+    scratch_write(path, "x");
     CU_ASSERT_FALSE(checkpoint_file_prepare(path, error));
     CU_ASSERT_PTR_NOT_NULL(strstr(error, path));
     CU_ASSERT_FALSE(checkpoint_file_prepare("", error));
     struct checkpoint_file file = file_in(path);
     CU_ASSERT_EQUAL(checkpoint_file_save(&file, &three, error), CHECKPOINT_SAVE_FAILED);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "rank-7.json"));
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 const struct harness_test checkpoint_file_tests[] = {

@@ -216,7 +216,7 @@ static void a_failure_is_told_though_a_signal_came_later(void)
     plane_produce(&producer, "2x1", 1);
     bool found = plane_tgb_path(&plane, 5, path);
     CU_ASSERT_TRUE_FATAL(found);
-    plane_flip(path, PLANE_TGB_BYTES - 100);
+    scratch_flip(path, PLANE_TGB_BYTES - 100);
     kill(ranks[1], SIGCONT);
     wait_until_gone(ranks[1]);
     kill(plane.process.pid, SIGINT);
@@ -337,7 +337,7 @@ static void damaged_slices_are_named(void)
     bool found = plane_tgb_path(&plane, 3, path);
     CU_ASSERT_TRUE_FATAL(found);
     /* Of slice 1, its stored bytes; rank 0 reads on. */
-    plane_flip(path, PLANE_TGB_BYTES - 100);
+    scratch_flip(path, PLANE_TGB_BYTES - 100);
     CU_ASSERT_EQUAL(
         plane_run(&plane, "consume",
                   WORDS("--rank", "0", "--ranks", "2", "--from", "1", "--steps", "4", RETRY_SOON)),
@@ -348,17 +348,17 @@ static void damaged_slices_are_named(void)
         1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "-3-49152"));
     CU_ASSERT_TRUE(plane_said(&plane.process, "checksum does not match"));
-    plane_flip(path, PLANE_TGB_BYTES - 100);
+    scratch_flip(path, PLANE_TGB_BYTES - 100);
     /* A header that claims bytes beyond its slot. */
     long slot = 64 + 2 * 32;
-    plane_flip(path, slot + 23);
+    scratch_flip(path, slot + 23);
     CU_ASSERT_EQUAL(
         plane_run(&plane, "consume",
                   WORDS("--rank", "0", "--ranks", "2", "--from", "1", "--steps", "4", RETRY_SOON)),
         1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "impossible value"));
-    plane_flip(path, slot + 23);
-    plane_cut(path, PLANE_TGB_BYTES / 2);
+    scratch_flip(path, slot + 23);
+    scratch_cut(path, PLANE_TGB_BYTES / 2);
     CU_ASSERT_EQUAL(
         plane_run(&plane, "consume",
                   WORDS("--rank", "1", "--ranks", "2", "--from", "1", "--steps", "4", RETRY_SOON)),
@@ -379,10 +379,10 @@ static void newer_formats_are_refused(void)
     char path[LIVE_PATH_MAX];
     plane_open(&plane, "2x1", 4);
     plane_newest_path(&plane, path);
-    plane_flip(path, 8); /* the layout */
+    scratch_flip(path, 8); /* the layout */
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--ranks", "2", "--steps", "4")), 1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "a layout that this program does not know"));
-    plane_flip(path, 8);
+    scratch_flip(path, 8);
     plane_write(&plane, "run+/format",
                 "{\"format\": 2, \"entry_bytes\": 64, \"payload\": \"synthetic\"}");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--ranks", "2")), 2);

@@ -2,32 +2,23 @@
 #include "experiments/config/experiment.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "experiments/config/options.h"
 #include "tests/experiments/expect.h"
+#include "tests/scratch.h"
 
-static char folder[] = "/tmp/lakestream-experiment-XXXXXX";
-static char path[64];
-
-static void write_file(const char *at, const char *text)
-{
-    FILE *file = fopen(at, "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    fputs(text, file);
-    fclose(file);
-}
+static char folder[SCRATCH_MAX];
+static char path[SCRATCH_MAX + 16];
 
 /* Loads the text as <folder>/x.yaml. The message comes back without the folder. */
 static bool load(const char *text, struct overrides overrides, struct experiment *experiment,
                  char message[DIAGNOSTIC_MAX])
 {
     struct diagnostic diagnostic = {{0}};
-    memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    scratch_make(folder);
     snprintf(path, sizeof(path), "%s/x.yaml", folder);
-    write_file(path, text);
+    scratch_write(path, text);
     bool ok = experiment_load(path, overrides, experiment, &diagnostic);
     const char *found = diagnostic.text;
     size_t used = 0;
@@ -37,8 +28,7 @@ static bool load(const char *text, struct overrides overrides, struct experiment
         else
             message[used++] = *found++;
     message[used] = '\0';
-    unlink(path);
-    rmdir(folder);
+    scratch_remove(folder);
     return ok;
 }
 

@@ -280,15 +280,13 @@ static void marked_parts_are_rewritten(void)
     struct diagnostic diagnostic = {""};
     struct fixture fixture = fixture_make();
     snprintf(path, sizeof(path), "%s/page.md", fixture.directory);
-    FILE *file = fopen(path, "w");
-    fputs("a\n<!-- x:begin -->\nold\n<!-- x:end -->\nb\n", file);
-    fclose(file);
+    scratch_write(path, "a\n<!-- x:begin -->\nold\n<!-- x:end -->\nb\n");
     CU_ASSERT_TRUE(paper_rewrite(path, "x", "new\n", &diagnostic));
     CU_ASSERT_EQUAL(stat(path, &before), 0);
     CU_ASSERT_TRUE(paper_rewrite(path, "x", "new\n", &diagnostic));
     CU_ASSERT_EQUAL(stat(path, &after), 0);
     CU_ASSERT_EQUAL(before.st_ino, after.st_ino);
-    file = fopen(path, "r");
+    FILE *file = fopen(path, "r");
     CU_ASSERT_TRUE(fread(text, 1, sizeof(text) - 1, file) > 0);
     fclose(file);
     CU_ASSERT_STRING_EQUAL(text, "a\n<!-- x:begin -->\nnew\n<!-- x:end -->\nb\n");
@@ -328,10 +326,8 @@ static void cells_are_read_from_the_page(void)
     struct fixture fixture = fixture_make();
     char path[160];
     snprintf(path, sizeof(path), "%s/page.md", fixture.directory);
-    FILE *file = fopen(path, "w");
-    fprintf(file, "| id | reported |\n| P1 | x | y |\n| P7 | 1 %%: more; 2 | sim | live | - | - |\n"
-                  "| P8 | one cell |\n");
-    fclose(file);
+    scratch_write(path, "| id | reported |\n| P1 | x | y |\n"
+                        "| P7 | 1 %: more; 2 | sim | live | - | - |\n| P8 | one cell |\n");
     char *cells = paper_cells(path, "P7");
     CU_ASSERT_STRING_EQUAL_FATAL(cells, "sim | live | - | - |\n");
     free(cells);

@@ -248,9 +248,7 @@ static void a_new_job_begins_where_nothing_is_given_up(void)
     /* What a reclaimer leaves that died right behind its intent; and a stranger's key before it. */
     name_intent(key, 15);
     live_path(path, plane.folder, "intent+/%s", key + strlen(NAME_INTENT_PREFIX));
-    FILE *file = fopen(path, "w");
-    assert(file != NULL);
-    fclose(file);
+    scratch_write(path, "");
     plane_write(&plane, "intent+/0", "mine");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--ranks", "2", "--steps", "2", "--json")),
                     0);

@@ -12,7 +12,7 @@
 #define FILE_BYTES 10000
 
 struct given {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char path[LIVE_PATH_MAX];
 };
 
@@ -78,7 +78,7 @@ static void slices_of_files_make_up_the_files(void)
             check_slices(&files, paths[0]);
             given_files_close(&files);
         }
-    live_scratch_remove(given.scratch);
+    scratch_remove(given.scratch);
 }
 
 static void a_file_that_changes_its_size_is_not_read(void)
@@ -98,7 +98,7 @@ static void a_file_that_changes_its_size_is_not_read(void)
         CU_ASSERT_PTR_NOT_NULL(strstr(error, "changed its size"));
         given_files_close(&files);
     }
-    live_scratch_remove(given.scratch);
+    scratch_remove(given.scratch);
 }
 
 /* A TGB's size is fixed by a first reading; bytes that compress less do not fit it. */
@@ -119,7 +119,7 @@ static void a_file_whose_slices_no_longer_fit_is_not_sent(void)
     CU_ASSERT_PTR_NULL(given_files_tgb(&files, 0, &(struct tgb_name){0}, error));
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "changed while"));
     given_files_close(&files);
-    live_scratch_remove(given.scratch);
+    scratch_remove(given.scratch);
 }
 
 const struct harness_test given_files_tests[] = {

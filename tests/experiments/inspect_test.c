@@ -14,7 +14,7 @@
 #include "tests/harness.h"
 
 struct ground {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char url[LIVE_PATH_MAX];
     const char *folder; /* within url */
 };
@@ -37,7 +37,7 @@ static void ground_open(struct ground *ground)
             .name = "live",
             .arguments = {"live", config, "--db", db},
         };
-        live_scratch_remove(store);
+        scratch_remove(store);
         live_write_config(ground->scratch, 2, ms, "");
         CU_ASSERT_EQUAL_FATAL(live_process_run(&process, &options), 0);
         CU_ASSERT_TRUE_FATAL(live_run_url(ground->scratch, "fixed", ground->url));
@@ -49,7 +49,7 @@ static void ground_open(struct ground *ground)
 
 static void ground_close(struct ground *ground)
 {
-    live_scratch_remove(ground->scratch);
+    scratch_remove(ground->scratch);
 }
 
 static void version_path(const struct ground *ground, unsigned long long version,
@@ -99,25 +99,6 @@ static void restore(const char *path, const char *bytes, size_t size)
     close(fd);
 }
 
-static void cut(const char *path, off_t size)
-{
-    int failed = truncate(path, size);
-    assert(failed == 0);
-}
-
-static void flip(const char *path, off_t at)
-{
-    uint8_t byte = 0;
-    int fd = open(path, O_RDWR);
-    assert(fd >= 0);
-    ssize_t moved = pread(fd, &byte, 1, at);
-    assert(moved == 1);
-    byte ^= 0x10;
-    moved = pwrite(fd, &byte, 1, at);
-    assert(moved == 1);
-    close(fd);
-}
-
 /* Exactly what is expected is found: status, and the problem in the report. */
 static void expect(const struct ground *ground, const char *flag, const char *problem)
 {
@@ -149,12 +130,12 @@ static void damaged_versions_are_named(void)
     unlink(path);
     version_path(&ground, 5, path);
     char *bytes = save(path, &size);
-    cut(path, (off_t)size / 2);
+    scratch_cut(path, (long)size / 2);
     expect(&ground, NULL, "version 5 cannot be read: manifest/00000000000000000005 is damaged");
-    cut(path, 0);
+    scratch_cut(path, 0);
     expect(&ground, NULL, "version 5 cannot be read");
     restore(path, bytes, size);
-    flip(path, (off_t)size - 20);
+    scratch_flip(path, (long)size - 20);
     expect(&ground, NULL, "its checksum does not match its bytes");
     unlink(path);
     expect(&ground, NULL, "version 5 is missing");
@@ -179,10 +160,10 @@ static void damaged_tgbs_are_named(void)
     ground_open(&ground);
     first_tgb_path(&ground, path);
     char *bytes = save(path, &size);
-    flip(path, 4321);
+    scratch_flip(path, 4321);
     expect(&ground, NULL, NULL);
     expect(&ground, "--deep", "byte 4321 is not what producer");
-    cut(path, 100);
+    scratch_cut(path, 100);
     expect(&ground, NULL, "has 100 bytes, its entry says 16384");
     unlink(path);
     expect(&ground, NULL, "is missing");
@@ -221,7 +202,7 @@ static void foreign_files_do_no_harm(void)
     /* A version out of all reach, without bytes on the disk. */
     live_path(path, ground.folder, "manifest+/09223372036854775807");
     restore(path, text, 0);
-    cut(path, (off_t)1 << 40);
+    scratch_cut(path, (long)1 << 40);
     expect(&ground, NULL, "to 9223372036854775806 are missing");
     unlink(path);
     live_path(path, ground.folder, "run+/format");
@@ -281,7 +262,7 @@ static int inspect_status(const char *scratch, const char *url, const char *expe
 
 static void nothing_there_is_said(void)
 {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char path[LIVE_PATH_MAX];
     char url[LIVE_PATH_MAX + 8];
     live_scratch_make(scratch);
@@ -296,7 +277,7 @@ static void nothing_there_is_said(void)
     snprintf(url, sizeof(url), "file://%s", path);
     CU_ASSERT_EQUAL(inspect_status(scratch, url, "Not a directory"), 1);
     CU_ASSERT_EQUAL(inspect_status(scratch, scratch, "not a store's address"), 2);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 /* Random damage: always a report and a status, never a crash. */
@@ -317,9 +298,9 @@ static void random_damage_never_crashes(void)
         version_path(&ground, 1 + random_next(&random) % versions, path);
         char *bytes = save(path, &size);
         for (uint64_t j = 0; j <= random_next(&random) % 3; j++)
-            flip(path, (off_t)(random_next(&random) % size));
+            scratch_flip(path, (long)(random_next(&random) % size));
         if (random_next(&random) % 4 == 0)
-            cut(path, (off_t)(random_next(&random) % (2 * size)));
+            scratch_cut(path, (long)(random_next(&random) % (2 * size)));
         report = live_inspect(ground.scratch, ground.url, "--deep", &status);
         CU_ASSERT_PTR_NOT_NULL(report);
         CU_ASSERT(status == 0 || status == 1);

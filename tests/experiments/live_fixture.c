@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <grp.h>
 #include <math.h>
 #include <signal.h>
@@ -29,29 +28,11 @@ void live_pause(int ms)
     nanosleep(&time, NULL);
 }
 
-void live_scratch_make(char path[LIVE_SCRATCH_MAX])
+void live_scratch_make(char path[SCRATCH_MAX])
 {
-    const char *base = getenv("TMPDIR");
-    int written = snprintf(path, LIVE_SCRATCH_MAX, "%.30s/lakestream-live-XXXXXX",
-                           base != NULL && base[0] && strlen(base) <= 30 ? base : "/tmp");
-    assert(written > 0 && written < LIVE_SCRATCH_MAX);
-    const char *made = mkdtemp(path);
-    assert(made != NULL);
+    scratch_make(path);
     int failed = chmod(path, 0777);
     assert(failed == 0);
-}
-
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *walk)
-{
-    (void)status;
-    (void)kind;
-    (void)walk;
-    return remove(path);
-}
-
-void live_scratch_remove(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 void live_path(char path[LIVE_PATH_MAX], const char *scratch, const char *format, ...)

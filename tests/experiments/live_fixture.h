@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define LIVE_SCRATCH_MAX 64
+#include "tests/scratch.h"
+
 #define LIVE_PATH_MAX 512
 #define LIVE_ARGUMENTS_MAX 16
 
-/* A new folder below TMPDIR or /tmp that every user may enter and write. */
-void live_scratch_make(char path[LIVE_SCRATCH_MAX]);
-void live_scratch_remove(const char *path);
+/* A scratch folder that every user may write in, too. */
+void live_scratch_make(char path[SCRATCH_MAX]);
 /* Formats a path within the scratch folder. */
 __attribute__((format(printf, 3, 4))) void live_path(char path[LIVE_PATH_MAX], const char *scratch,
                                                      const char *format, ...);

@@ -17,7 +17,7 @@
 
 /* Ranks on a scratch folder, all with the same command but for the rank. */
 struct bench {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char config[LIVE_PATH_MAX];
     char db[LIVE_PATH_MAX];
     struct live_process ranks[RANKS_MAX];
@@ -35,7 +35,7 @@ static void bench_open(struct bench *bench, int producers, int duration_ms, cons
 
 static void bench_close(struct bench *bench)
 {
-    live_scratch_remove(bench->scratch);
+    scratch_remove(bench->scratch);
 }
 
 static void start(struct bench *bench, const char *rank, const char *ranks, const char *set)

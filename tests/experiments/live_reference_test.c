@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/scratch.h"
 
 #define HEAD "# Machine: two cores.\n#Servers: one.\n" LIVE_REFERENCE_COLUMNS "\n"
 #define ROW "rgw-dac/4,1,0.96,1.98,120,500kB/s,256KiB,30,abc,2026-01-01T00:00:00Z\n"
@@ -14,11 +15,8 @@
 static bool read_text(const char *text, struct live_reference *reference,
                       struct diagnostic *diagnostic)
 {
-    char path[] = "/tmp/lakestream-reference-XXXXXX";
-    FILE *file = fdopen(mkstemp(path), "w");
-    assert(file != NULL);
-    fputs(text, file);
-    fclose(file);
+    char path[SCRATCH_MAX];
+    scratch_file(path, text);
     bool done = live_reference_read(path, reference, diagnostic);
     unlink(path);
     return done;

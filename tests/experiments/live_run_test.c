@@ -12,7 +12,7 @@
 
 /* Four producers on a scratch folder. */
 struct run_case {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char config[LIVE_PATH_MAX];
     char db[LIVE_PATH_MAX];
 };
@@ -45,7 +45,7 @@ static void a_sweep_above_a_cap_does_not_start(void)
         CU_ASSERT_EQUAL(live_count_in(process.err, "not started"), 1);
         CU_ASSERT_NOT_EQUAL(access(store, F_OK), 0);
     }
-    live_scratch_remove(live.scratch);
+    scratch_remove(live.scratch);
 }
 
 /* Below the estimate's check, with a cap of 100 requests, alone or as rank 0 of so many. Returns
@@ -129,7 +129,7 @@ static void a_cap_ends_a_run_cleanly(void)
     CU_ASSERT_EQUAL(live_number(report, "problem_count", NULL), 0);
     CU_ASSERT(live_number(report, "version_count", NULL) > 4);
     json_decref(report);
-    live_scratch_remove(live.scratch);
+    scratch_remove(live.scratch);
 }
 
 static void what_ranks_asked_for_before_counts_once(void)
@@ -137,7 +137,7 @@ static void what_ranks_asked_for_before_counts_once(void)
     struct run_case live;
     case_open(&live, 60000, "live.patience: 300ms\n");
     CU_ASSERT_EQUAL(run_in_a_child(&live, run_below_a_cap), LIVE_FAILED);
-    live_scratch_remove(live.scratch);
+    scratch_remove(live.scratch);
 }
 
 const struct harness_test live_run_tests[] = {

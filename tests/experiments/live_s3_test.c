@@ -30,7 +30,7 @@ static const char *program(void)
     } while (0)
 
 struct s3_case {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char config[LIVE_PATH_MAX];
     char db[LIVE_PATH_MAX];
     struct hostile_server *server;
@@ -62,7 +62,7 @@ static void case_open(struct s3_case *live, const struct hostile_options *option
 
 static void case_close(struct s3_case *live)
 {
-    live_scratch_remove(live->scratch);
+    scratch_remove(live->scratch);
     hostile_server_stop(live->server);
 }
 

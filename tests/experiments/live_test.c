@@ -19,7 +19,7 @@
 
 /* One live run on a scratch folder. */
 struct live_case {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char config[LIVE_PATH_MAX];
     char db[LIVE_PATH_MAX];
     struct live_process process;
@@ -35,7 +35,7 @@ static void case_open(struct live_case *live, int producers, int duration_ms, co
 
 static void case_close(struct live_case *live)
 {
-    live_scratch_remove(live->scratch);
+    scratch_remove(live->scratch);
 }
 
 static void start(struct live_case *live, const char *resume)
@@ -320,7 +320,7 @@ static void a_read_only_database_is_refused_first(void)
     start(&live, NULL);
     CU_ASSERT_EQUAL(finish(&live), 0);
     live_path(store, live.scratch, "store");
-    live_scratch_remove(store);
+    scratch_remove(store);
     chmod(live.db, 0444);
     chmod(live.scratch, 0555);
     struct live_process_options options = {

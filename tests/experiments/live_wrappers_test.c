@@ -39,7 +39,7 @@ static long long run(const char *scratch, int duration_ms, const char *more)
 
 static void what_the_store_did_is_in_the_database(void)
 {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     live_scratch_make(scratch);
     long long batches = run(scratch, 1500, "");
     double puts = live_metric(scratch, "requests_put");
@@ -52,31 +52,31 @@ static void what_the_store_did_is_in_the_database(void)
     CU_ASSERT(live_metric(scratch, "latency_list_median_s") > 0);
     CU_ASSERT(live_metric(scratch, "in_flight_max") >= 1);
     CU_ASSERT_EQUAL(live_metric(scratch, "retries_unknown"), 0);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 /* An attempt is at least LIST, GET, create, LIST. */
 static void a_shaped_store_is_as_slow_as_its_profile(void)
 {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     live_scratch_make(scratch);
     run(scratch, 2500, SLOW);
     CU_ASSERT(live_metric(scratch, "attempt_time_s") >= 0.4);
     /* Below the shape: the directory's own. */
     CU_ASSERT(live_metric(scratch, "latency_list_median_s") < 0.1);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 static void production_goes_on_beside_commits_in_the_background(void)
 {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     live_scratch_make(scratch);
     long long inline_batches = run(scratch, 2500, SLOW);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
     live_scratch_make(scratch);
     long long batches = run(scratch, 2500, SLOW "workload.mode: background\n");
     CU_ASSERT(batches > 2 * inline_batches);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 static void faults_lose_nothing(void)
@@ -87,18 +87,18 @@ static void faults_lose_nothing(void)
         "  write.late: 0.05, write.error: 0.05, write.throttled: 0.02,\n"
         "  create.lost_request: 0.1, create.lost_answer: 0.1, create.late: 0.1,\n"
         "  create.busy: 0.1, create.error: 0.1, create.throttled: 0.05}\n";
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     live_scratch_make(scratch);
     run(scratch, 4000, faults);
     CU_ASSERT(live_metric(scratch, "retries_unknown") > 0);
     CU_ASSERT(live_metric(scratch, "retries_busy") > 0);
     CU_ASSERT(live_metric(scratch, "won") > 0);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 static void shares_above_one_are_refused(void)
 {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char config[LIVE_PATH_MAX];
     struct live_process process;
     live_scratch_make(scratch);
@@ -109,7 +109,7 @@ static void shares_above_one_are_refused(void)
     CU_ASSERT_EQUAL(live_process_run(&process, &options), 2);
     CU_ASSERT_EQUAL(live_count_in(process.err, "config.yaml:"), 1);
     CU_ASSERT_EQUAL(live_count_in(process.err, "live.fault.create.* add up to 1.3"), 1);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 const struct harness_test live_wrappers_tests[] = {

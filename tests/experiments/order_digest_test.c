@@ -19,32 +19,24 @@
 static const char order_text[] = "1 3 1 1 4096\n2 4 1 1 4096\n3 3 1 2 4096\n4 3 2 3 4096\n";
 
 struct order_case {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char path[LIVE_PATH_MAX];
     struct order order;
     char error[ORDER_DIGEST_TEXT_MAX];
 };
 
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert(file != NULL);
-    fputs(text, file);
-    fclose(file);
-}
-
 static bool case_open(struct order_case *c, const char *text)
 {
     live_scratch_make(c->scratch);
     live_path(c->path, c->scratch, "order");
-    write_text(c->path, text);
+    scratch_write(c->path, text);
     return order_read(c->path, &c->order, c->error);
 }
 
 static void case_close(struct order_case *c)
 {
     order_deinit(&c->order);
-    live_scratch_remove(c->scratch);
+    scratch_remove(c->scratch);
 }
 
 /* ---- the order ---- */
@@ -199,7 +191,7 @@ static void expect_log(const char *words, const char *broken, const char *expect
     size_t used = strlen(text);
     snprintf(text + used, sizeof(text) - used, "%s", broken);
     live_path(path, c.scratch, "rank-1.log");
-    write_text(path, text);
+    scratch_write(path, text);
     bool right = order_check_log(&c.order, SLICES, 1, c.scratch, lives, c.error);
     CU_ASSERT_EQUAL(right, expected == NULL);
     if (expected != NULL && strstr(c.error, expected) == NULL) {

@@ -2,11 +2,9 @@
 #include "tests/experiments/plane_fixture.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/name.h"
@@ -22,7 +20,7 @@ void plane_open(struct plane *plane, const char *mesh, int batches)
 
 void plane_close(struct plane *plane)
 {
-    live_scratch_remove(plane->scratch);
+    scratch_remove(plane->scratch);
 }
 
 void plane_produce(struct plane *plane, const char *mesh, int batches)
@@ -95,31 +93,9 @@ void plane_newest_path(const struct plane *plane, char path[LIVE_PATH_MAX])
     } while (access(next, F_OK) == 0 || version == 2);
 }
 
-void plane_flip(const char *path, long at)
-{
-    uint8_t byte = 0;
-    int fd = open(path, O_RDWR);
-    assert(fd >= 0);
-    ssize_t moved = pread(fd, &byte, 1, at);
-    assert(moved == 1);
-    byte ^= 0x10;
-    moved = pwrite(fd, &byte, 1, at);
-    assert(moved == 1);
-    close(fd);
-}
-
-void plane_cut(const char *path, long size)
-{
-    int failed = truncate(path, size);
-    assert(failed == 0);
-}
-
 void plane_write(const struct plane *plane, const char *name, const char *text)
 {
     char path[LIVE_PATH_MAX];
     live_path(path, plane->folder, "%s", name);
-    FILE *file = fopen(path, "w");
-    assert(file != NULL);
-    fputs(text, file);
-    fclose(file);
+    scratch_write(path, text);
 }

@@ -10,7 +10,7 @@
 #define PLANE_TGB_BYTES 16384
 
 struct plane {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char url[LIVE_PATH_MAX];
     char folder[LIVE_PATH_MAX]; /* of the store */
     char checkpoints[LIVE_PATH_MAX];
@@ -37,8 +37,6 @@ json_t *plane_json(const struct live_process *process);
 /* The file of the batch of a step, or of the newest version; false if it is not there. */
 bool plane_tgb_path(const struct plane *plane, uint64_t step, char path[LIVE_PATH_MAX]);
 void plane_newest_path(const struct plane *plane, char path[LIVE_PATH_MAX]);
-void plane_flip(const char *path, long at);
-void plane_cut(const char *path, long size);
 void plane_write(const struct plane *plane, const char *name, const char *text);
 
 #endif

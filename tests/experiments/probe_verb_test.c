@@ -50,7 +50,7 @@ static bool holds(const struct live_process *process, const char *words)
 
 static void a_directory_is_fit(void)
 {
-    char scratch[LIVE_SCRATCH_MAX], url[LIVE_PATH_MAX], left[LIVE_PATH_MAX];
+    char scratch[SCRATCH_MAX], url[LIVE_PATH_MAX], left[LIVE_PATH_MAX];
     struct live_process process;
     live_scratch_make(scratch);
     snprintf(url, sizeof(url), "file://%s/store", scratch);
@@ -63,12 +63,12 @@ static void a_directory_is_fit(void)
     live_path(left, scratch, "store");
     char file[LIVE_PATH_MAX];
     CU_ASSERT_FALSE(live_find_file(left, "0", file));
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 static void an_honest_server_is_fit_by_both_its_names(void)
 {
-    char scratch[LIVE_SCRATCH_MAX], key[HOSTILE_KEY_MAX];
+    char scratch[SCRATCH_MAX], key[HOSTILE_KEY_MAX];
     struct live_process process;
     struct hostile_options options = {0};
     struct hostile_server *server = hostile_server_start(&options);
@@ -100,7 +100,7 @@ static void an_honest_server_is_fit_by_both_its_names(void)
     CU_ASSERT(creates >= (size_t)4 * PROBE_WRITERS);
     CU_ASSERT(hostile_server_connections(server) >= PROBE_WRITERS);
     hostile_server_stop(server);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 /* Row 24: each is refused, and the message says which it is. */
@@ -130,7 +130,7 @@ static void servers_that_break_their_word_are_refused(void)
           .body = "<Error><Code>AccessDenied</Code></Error>"},
          "(reach): list s3://" HOSTILE_BUCKET "/p/probe-"},
     };
-    char scratch[LIVE_SCRATCH_MAX], key[HOSTILE_KEY_MAX];
+    char scratch[SCRATCH_MAX], key[HOSTILE_KEY_MAX];
     live_scratch_make(scratch);
     use_keys_of_the_server();
     for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
@@ -148,7 +148,7 @@ static void servers_that_break_their_word_are_refused(void)
         CU_ASSERT_FALSE(hostile_server_next_key(server, "", "", key));
         hostile_server_stop(server);
     }
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 /* What a live run asks before it starts. */
@@ -181,7 +181,7 @@ static void sessions_are_probed_in_brief(void)
 /* Row 28. */
 static void two_servers_are_not_one_store(void)
 {
-    char scratch[LIVE_SCRATCH_MAX], key[HOSTILE_KEY_MAX];
+    char scratch[SCRATCH_MAX], key[HOSTILE_KEY_MAX];
     struct live_process process;
     struct hostile_options options = {0};
     struct hostile_server *a = hostile_server_start(&options);
@@ -201,12 +201,12 @@ static void two_servers_are_not_one_store(void)
     CU_ASSERT_FALSE(hostile_server_next_key(b, "", "", key));
     hostile_server_stop(a);
     hostile_server_stop(b);
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 static void a_signal_stops_it_and_it_cleans_up(void)
 {
-    char scratch[LIVE_SCRATCH_MAX], store[LIVE_PATH_MAX], url[LIVE_PATH_MAX], file[LIVE_PATH_MAX];
+    char scratch[SCRATCH_MAX], store[LIVE_PATH_MAX], url[LIVE_PATH_MAX], file[LIVE_PATH_MAX];
     struct live_process process;
     live_scratch_make(scratch);
     live_path(store, scratch, "store");
@@ -226,7 +226,7 @@ static void a_signal_stops_it_and_it_cleans_up(void)
     CU_ASSERT(holds(&process, "so that nothing is known for sure"));
     CU_ASSERT_FALSE(live_find_file(store, "00002", file));
     CU_ASSERT_FALSE(live_find_file(store, "00000", file));
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 static void usage_errors_say_what_is_wrong(void)
@@ -244,7 +244,7 @@ static void usage_errors_say_what_is_wrong(void)
          CLI_FAILED,
          "/nonexistent"},
     };
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     struct live_process process;
     live_scratch_make(scratch);
     use_keys_of_the_server();
@@ -252,7 +252,7 @@ static void usage_errors_say_what_is_wrong(void)
         CU_ASSERT_EQUAL(probe(&process, scratch, cases[i].arguments), cases[i].status);
         CU_ASSERT(holds(&process, cases[i].words));
     }
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 const struct harness_test probe_verb_tests[] = {

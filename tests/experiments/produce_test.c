@@ -17,7 +17,7 @@
 #define FILES_MAX 10
 
 struct produce_case {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char url[LIVE_PATH_MAX];
     char files[FILES_MAX][LIVE_PATH_MAX];
     struct live_process process;
@@ -45,7 +45,7 @@ static void case_open(struct produce_case *produce)
 
 static void case_close(struct produce_case *produce)
 {
-    live_scratch_remove(produce->scratch);
+    scratch_remove(produce->scratch);
 }
 
 static struct live_process_options options_of(struct produce_case *produce)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/scratch.h"
 
 #define HEAD "# Machine: two cores.\n" READ_REFERENCE_COLUMNS "\n"
 #define ROW "rgw,4,8,1000,10,1100,50,30,1650\n"
@@ -15,11 +16,8 @@
 static bool read_text(const char *text, struct read_reference *reference,
                       struct diagnostic *diagnostic)
 {
-    char path[] = "/tmp/lakestream-reference-XXXXXX";
-    FILE *file = fdopen(mkstemp(path), "w");
-    assert(file != NULL);
-    fputs(text, file);
-    fclose(file);
+    char path[SCRATCH_MAX];
+    scratch_file(path, text);
     bool done = read_reference_read(path, reference, diagnostic);
     unlink(path);
     return done;

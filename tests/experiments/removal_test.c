@@ -18,7 +18,7 @@
 #include "tests/harness.h"
 
 struct removal_case {
-    char scratch[LIVE_SCRATCH_MAX];
+    char scratch[SCRATCH_MAX];
     char folder[LIVE_PATH_MAX];
     char url[LIVE_PATH_MAX];
     struct live_process process;
@@ -46,7 +46,7 @@ static void case_open(struct removal_case *removal, const char *count)
 
 static void case_close(struct removal_case *removal)
 {
-    live_scratch_remove(removal->scratch);
+    scratch_remove(removal->scratch);
 }
 
 static struct live_process_options options_of(const struct removal_case *removal, const char *flag,

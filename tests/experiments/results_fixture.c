@@ -1,40 +1,25 @@
 /* results_fixture.c - see results_fixture.h. */
 #include "tests/experiments/results_fixture.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "tests/harness.h"
 
 struct fixture fixture_make(void)
 {
     struct fixture fixture;
-    const char *root = getenv("TMPDIR");
-    snprintf(fixture.directory, sizeof(fixture.directory), "%.80s/lakestream-results-XXXXXX",
-             root != NULL ? root : "/tmp");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(fixture.directory));
-    /* Ordinary users look inside, too. */
-    CU_ASSERT_EQUAL_FATAL(chmod(fixture.directory, 0755), 0);
+    scratch_make(fixture.directory);
     snprintf(fixture.path, sizeof(fixture.path), "%s/results.db", fixture.directory);
     return fixture;
 }
 
 void fixture_remove(const struct fixture *fixture)
 {
-    DIR *directory = opendir(fixture->directory);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(directory);
-    struct dirent *entry;
-    while ((entry = readdir(directory)) != NULL)
-        if (entry->d_name[0] != '.')
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    closedir(directory);
-    CU_ASSERT_EQUAL(rmdir(fixture->directory), 0);
+    scratch_remove(fixture->directory);
 }
 
 struct results_db *fixture_open(const struct fixture *fixture, enum results_access access)

@@ -3,14 +3,15 @@
 #define TESTS_EXPERIMENTS_RESULTS_FIXTURE_H
 
 #include "experiments/results/results.h"
+#include "tests/scratch.h"
 
 struct fixture {
-    char directory[128];
+    char directory[SCRATCH_MAX];
     char path[256];
 };
 
 struct fixture fixture_make(void);
-/* Removes the directory and the files in it. */
+/* Removes the directory with all that is in it. */
 void fixture_remove(const struct fixture *fixture);
 /* Must succeed. */
 struct results_db *fixture_open(const struct fixture *fixture, enum results_access access);

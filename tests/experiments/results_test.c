@@ -141,14 +141,6 @@ static void assert_fault(const struct fixture *fixture, enum results_access acce
     results_close(db);
 }
 
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 static void missing_files_are_named(void)
 {
     struct fixture fixture = fixture_make();
@@ -166,7 +158,7 @@ static void other_files_are_refused_unharmed(void)
     struct fixture fixture = fixture_make();
     static const char text[] = "name: p1\nworkload: {producers: 32}\nand more than a header\n"
                                "and more than a header and more than a header and more\n";
-    write_text(fixture.path, text);
+    scratch_write(fixture.path, text);
     assert_fault(&fixture, RESULTS_READ, RESULTS_NOT_A_DATABASE, "not a results database");
     assert_fault(&fixture, RESULTS_WRITE, RESULTS_NOT_A_DATABASE, "not a results database");
     struct stat status;
@@ -198,7 +190,7 @@ static void newer_schema_is_refused(void)
 static void empty_file_can_be_written_not_read(void)
 {
     struct fixture fixture = fixture_make();
-    write_text(fixture.path, "");
+    scratch_write(fixture.path, "");
     assert_fault(&fixture, RESULTS_READ, RESULTS_NOT_A_DATABASE, "empty");
     results_close(fixture_open(&fixture, RESULTS_WRITE));
     results_close(fixture_open(&fixture, RESULTS_READ));

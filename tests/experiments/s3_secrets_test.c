@@ -155,7 +155,7 @@ static void look_for_secrets(const char *scratch, struct hostile_server *server)
 static void try_all(const struct hostile_rule *rule, int expected)
 {
     static const char *const verbs[] = {"probe", "live", "inspect"};
-    char scratch[LIVE_SCRATCH_MAX], out[LIVE_PATH_MAX];
+    char scratch[SCRATCH_MAX], out[LIVE_PATH_MAX];
     if (getenv("LAKESTREAM") == NULL)
         HARNESS_SKIP("LAKESTREAM does not name the program; make sets it");
     set_environment();
@@ -180,7 +180,7 @@ static void try_all(const struct hostile_rule *rule, int expected)
     look_for_secrets(scratch, server);
     hostile_server_stop(server);
     unsetenv("AWS_SESSION_TOKEN");
-    live_scratch_remove(scratch);
+    scratch_remove(scratch);
 }
 
 static void success_tells_no_secret(void)

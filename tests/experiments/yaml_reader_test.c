@@ -8,6 +8,7 @@
 
 #include "core/random.h"
 #include "tests/experiments/expect.h"
+#include "tests/scratch.h"
 
 /* "key=value@line:column ..." of all scalars; on an error the diagnostic. */
 static void flatten(const char *bytes, size_t size, char *out, size_t out_size)
@@ -155,10 +156,9 @@ static void hostile_bytes_do_no_harm(void)
 
 static void files_that_cannot_be_read_say_why(void)
 {
-    char folder[] = "/tmp/lakestream-yaml-XXXXXX";
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    CU_ASSERT_EQUAL(chmod(folder, 0755), 0);
-    char path[64];
+    char folder[SCRATCH_MAX];
+    scratch_make(folder);
+    char path[SCRATCH_MAX + 16];
     snprintf(path, sizeof(path), "%s/x.yaml", folder);
     struct yaml_file file;
     struct diagnostic diagnostic;
@@ -192,8 +192,7 @@ static void files_that_cannot_be_read_say_why(void)
         "(chmod a+r)",
         path);
     expect_text(path, diagnostic.text, expected);
-    unlink(path);
-    rmdir(folder);
+    scratch_remove(folder);
 }
 
 const struct harness_test yaml_reader_tests[] = {
