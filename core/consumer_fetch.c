@@ -127,6 +127,7 @@ static const char *examine(const struct consumer *consumer, struct fetch *fetch)
     if (consumer->options.slices == 0) {
         uint64_t checksum = digest_chain_slice(result->data, result->bytes);
         bool known = entry->tgb_checksum != 0;
+        fetch->delivery.slice_checksum = checksum;
         return known && checksum != entry->tgb_checksum ? tgb_error_text(TGB_BAD_CHECKSUM) : NULL;
     }
     struct tgb_place place = place_of(consumer, fetch);
@@ -142,16 +143,17 @@ static const char *prepare(const struct consumer *consumer, struct fetch *fetch)
     const struct body *result = &fetch->op.result;
     struct body *slice = &fetch->delivery.slice;
     *slice = *result;
-    uint32_t header = consumer->options.slices > 0 ? TGB_SLICE_HEADER_BYTES : 0;
+    const uint32_t header = consumer->options.slices > 0 ? TGB_SLICE_HEADER_BYTES : 0;
     if (result->kind == BODY_LENGTH) {
         slice->bytes -= header;
         fetch->delivery.slice_checksum =
             digest_chain_length(&fetch->delivery.entry.tgb, consumer->options.slice, slice->bytes);
         return NULL;
     }
+    if (consumer->options.slices == 0)
+        return NULL; /* as it came; the checksum that it was examined by is the digest's, too */
     slice->data += header;
-    if (header > 0)
-        slice->bytes = fetch->slice.raw_bytes;
+    slice->bytes = fetch->slice.raw_bytes;
     if (fetch->slice.coding == TGB_ZSTD) {
         if (slice->bytes > CONSUMER_RAW_BYTES_MAX)
             return "it claims to decompress to more than 1 GiB";

@@ -56,6 +56,31 @@ static void plain_tgb_is_one_slice(void)
     follow_to_the_end(mesh_none, BODY_BYTES, 0);
 }
 
+/* Of a plain TGB the manifest and the digest want the same checksum. */
+static void plain_tgb_is_hashed_once_when_it_arrives(void)
+{
+    struct rig rig;
+    rig_init(&rig, mesh_none, BODY_BYTES);
+    rig_commit(&rig, 2);
+    struct rank rank;
+    struct consumer_options options = rig_options(&rig, 0);
+    rank_open(&rank, &rig, &options);
+    rank.takes = RANK_TAKES_BY_HAND;
+    rank_start(&rank);
+    rank_until_ready(&rank);
+    rig_until_ns(&rig, rig.loop.now_ns + NS_PER_S);
+    const struct fetch *second = &rank_machine(&rank)->fetches[2 % options.fetches_max];
+    CU_ASSERT_EQUAL(second->state, FETCH_ARRIVED);
+    CU_ASSERT_EQUAL(second->delivery.slice_checksum, second->delivery.entry.tgb_checksum);
+    second->op.result.data[0] ^= 1; /* nobody looks at the bytes again */
+    rank_take(&rank);
+    rank_until_ready(&rank);
+    rank_take(&rank);
+    CU_ASSERT_EQUAL(rank_machine(&rank)->digest, rig_digest(&rig, 0, 1, 3, 0));
+    rank_stop(&rank);
+    rig_deinit(&rig);
+}
+
 /* on_ready in the rig checks the order of steps. */
 static void late_arrivals_are_handed_over_in_order(void)
 {
@@ -419,6 +444,7 @@ const struct harness_test consumer_fetch_tests[] = {
     HARNESS_TEST(each_rank_gets_its_slice_by_one_request),
     HARNESS_TEST(of_lengths_only_lengths_are_checked),
     HARNESS_TEST(plain_tgb_is_one_slice),
+    HARNESS_TEST(plain_tgb_is_hashed_once_when_it_arrives),
     HARNESS_TEST(late_arrivals_are_handed_over_in_order),
     HARNESS_TEST(window_holds_the_budget_and_one_slice_at_least),
     HARNESS_TEST(no_more_is_fetched_than_will_be_used),
