@@ -21,6 +21,13 @@
 #error "the asserts are part of the program: build without NDEBUG"
 #endif
 
+/* Whether the memory of a process is mostly a sanitizer's: a bound on it then says nothing. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HARNESS_MEMORY_IS_SANITIZED 1
+#else
+#define HARNESS_MEMORY_IS_SANITIZED 0
+#endif
+
 struct harness_test {
     const char *name;
     void (*run)(void);

@@ -186,7 +186,8 @@ static void a_producer_takes_little_memory(void)
     double manifest_bytes = strtod(text, NULL);
     CU_ASSERT(manifest_bytes > 0);
     CU_ASSERT(bytes > TGB_BYTES); /* it was measured */
-    CU_ASSERT(bytes < MEMORY_BASE_BYTES + UPLOADS * TGB_BYTES + 1.2 * manifest_bytes);
+    double most = MEMORY_BASE_BYTES + UPLOADS * TGB_BYTES + 1.2 * manifest_bytes;
+    CU_ASSERT(HARNESS_MEMORY_IS_SANITIZED || bytes < most);
     fprintf(stderr, "  producer_memory %.1f MB\n", bytes / 1e6);
     case_close(&live);
 }
