@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define VALIDATION_KEYS 16 /* the first floor counts; what is no floor may sort before it */
-
 void chain_reader_init(struct chain_reader *reader, const struct chain_reader_options *options,
                        struct random_stream random)
 {
@@ -45,14 +43,9 @@ static struct chain_effect effect_failed(struct chain_reader *reader, enum chain
 
 /* ---- requests ---- */
 
-static struct chain_effect send(struct chain_reader *reader, enum chain_phase phase,
-                                enum store_verb verb)
+static struct chain_effect submit(struct chain_reader *reader, enum chain_phase phase)
 {
     reader->phase = phase;
-    reader->op.verb = verb;
-    reader->op.body = (struct body){.kind = BODY_NONE};
-    reader->op.range_offset = 0;
-    reader->op.range_bytes = 0;
     return (struct chain_effect){.kind = CHAIN_SUBMIT};
 }
 
@@ -61,13 +54,11 @@ static struct chain_effect send_search(struct chain_reader *reader)
     uint64_t after = 0;
     if (!reader->from_floor && reader->known != NULL)
         after = reader->known->version;
-    else if (reader->floor.version > 0)
-        after = reader->floor.version - 1;
-    reader->newest = after;
-    snprintf(reader->op.key, STORE_KEY_MAX, "%s", NAME_MANIFEST_PREFIX);
-    name_version(reader->op.after, after);
-    reader->op.list_keys_max = STORE_LIST_KEYS_MAX;
-    return send(reader, CHAIN_LISTING, STORE_LIST);
+    else if (reader->seen.floor.version > 0)
+        after = reader->seen.floor.version - 1;
+    reader->seen.newest = after;
+    chain_view_ask_newest(&reader->op, after);
+    return submit(reader, CHAIN_LISTING);
 }
 
 /* What the search found is gone or void: again, from the floor. */
@@ -86,56 +77,19 @@ static struct chain_effect search_again(struct chain_reader *reader)
 
 static struct chain_effect send_read(struct chain_reader *reader, uint64_t version)
 {
-    name_version(reader->op.key, version);
-    reader->op.after[0] = '\0';
+    chain_view_ask_version(&reader->op, version);
     reader->op.entries_first = reader->wanted.first_step;
     reader->op.entries_next = reader->wanted.next_step;
-    return send(reader, CHAIN_READING, STORE_GET);
+    return submit(reader, CHAIN_READING);
 }
 
 static struct chain_effect send_validation(struct chain_reader *reader)
 {
-    snprintf(reader->op.key, STORE_KEY_MAX, "%s", NAME_FLOOR_PREFIX);
-    reader->op.after[0] = '\0';
-    reader->op.list_keys_max = VALIDATION_KEYS;
-    return send(reader, CHAIN_VALIDATING, STORE_LIST);
+    chain_view_ask_floor(&reader->op);
+    return submit(reader, CHAIN_VALIDATING);
 }
 
 /* ---- answers ---- */
-
-static void raise_floor(struct chain_reader *reader, struct floor floor)
-{
-    struct floor *top = &reader->top;
-    if (floor.version > top->version || (floor.version == top->version && floor.step > top->step))
-        *top = floor;
-    if (floor.version > reader->floor.version)
-        reader->floor.version = floor.version;
-    if (floor.step > reader->floor.step)
-        reader->floor.step = floor.step;
-}
-
-/* Takes the newest version and the highest floor from a page; true if a floor is on it, which means
- * that no version follows. Backwards, because keys are sorted: versions rising, then floors. */
-static bool read_page(struct chain_reader *reader)
-{
-    const struct list_page *page = &reader->op.page;
-    bool floor_seen = false;
-    for (size_t i = page->count; i > 0; i--) {
-        const char *key = list_page_key(page, i - 1);
-        struct floor floor;
-        uint64_t version;
-        if (name_parse_version(key, &version)) {
-            if (version > reader->newest)
-                reader->newest = version;
-            break;
-        }
-        if (!name_parse_floor(key, &floor))
-            continue;
-        floor_seen = true;
-        raise_floor(reader, floor);
-    }
-    return floor_seen;
-}
 
 /* Whether `known` was decoded in part, and more of it is wanted. */
 static bool lacks_entries(const struct chain_reader *reader)
@@ -148,37 +102,35 @@ static bool lacks_entries(const struct chain_reader *reader)
 static struct chain_effect on_found(struct chain_reader *reader)
 {
     uint64_t known = reader->known != NULL ? reader->known->version : 0;
-    if (reader->newest < reader->floor.version || reader->newest < known)
+    if (reader->seen.newest < reader->seen.floor.version || reader->seen.newest < known)
         return search_again(reader);
-    if (reader->newest == 0)
+    if (reader->seen.newest == 0)
         return effect_end(reader, CHAIN_EMPTY);
-    if (reader->newest == known && !lacks_entries(reader))
+    if (reader->seen.newest == known && !lacks_entries(reader))
         return effect_end(reader, CHAIN_UNCHANGED);
-    return send_read(reader, reader->newest);
+    return send_read(reader, reader->seen.newest);
 }
 
-/* True: *effect follows, the next page or an error; false: that was the last one. */
-static bool next_page(struct chain_reader *reader, struct chain_effect *effect)
+/* True: the page was the last one; otherwise *effect follows. */
+static bool last_page(struct chain_reader *reader, struct chain_effect *effect)
 {
-    switch (store_op_next_page(&reader->op)) {
+    switch (chain_view_read(&reader->seen, &reader->op)) {
     case PAGE_FOLLOWS:
-        *effect = send(reader, reader->phase, STORE_LIST);
-        return true;
+        *effect = submit(reader, reader->phase);
+        return false;
     case PAGE_REPEATS:
         *effect = effect_failed(reader, CHAIN_UNFINDABLE, reader->op.error);
-        return true;
+        return false;
     case PAGE_WAS_LAST:
         break;
     }
-    return false;
+    return true;
 }
 
 static struct chain_effect on_page(struct chain_reader *reader)
 {
     struct chain_effect effect;
-    if (!read_page(reader) && next_page(reader, &effect))
-        return effect;
-    return on_found(reader);
+    return last_page(reader, &effect) ? on_found(reader) : effect;
 }
 
 static struct chain_effect on_read(struct chain_reader *reader)
@@ -187,18 +139,9 @@ static struct chain_effect on_read(struct chain_reader *reader)
         reader->vanished++;
         return search_again(reader);
     }
-    uint64_t asked;
-    bool parsed = name_parse_version(reader->op.key, &asked);
-    assert(parsed);
-    struct body *result = &reader->op.result;
-    if (result->kind != BODY_MANIFEST || result->manifest->version != asked) {
-        snprintf(reader->error, sizeof(reader->error),
-                 "%s does not hold that version of a manifest: restore it, or start a new prefix",
-                 reader->op.key);
+    reader->found = chain_view_take_version(&reader->op, reader->error);
+    if (reader->found == NULL)
         return effect_failed(reader, CHAIN_DAMAGED, reader->error);
-    }
-    reader->found = result->manifest;
-    result->kind = BODY_NONE;
     return send_validation(reader);
 }
 
@@ -206,9 +149,9 @@ static struct chain_effect on_validation(struct chain_reader *reader)
 {
     struct manifest *found = reader->found;
     struct chain_effect effect;
-    if (!read_page(reader) && next_page(reader, &effect))
+    if (!last_page(reader, &effect))
         return effect;
-    if (reader->floor.version > found->version) {
+    if (reader->seen.floor.version > found->version) {
         reader->invalid++;
         return search_again(reader);
     }

@@ -9,6 +9,7 @@
 #ifndef CORE_CHAIN_READER_H
 #define CORE_CHAIN_READER_H
 
+#include "core/chain_view.h"
 #include "core/manifest.h"
 #include "core/random.h"
 #include "core/retry.h"
@@ -57,12 +58,10 @@ struct chain_reader {
     enum chain_phase phase;
     struct manifest *known; /* the last one validated; stays until there is another; NULL: none */
     struct manifest *found; /* read, not yet validated */
-    struct floor floor;     /* highest seen, each number by itself */
-    struct floor top;       /* the floor that sorts first of all seen */
+    struct chain_view seen; /* .newest: by the search in progress, or by the last */
     /* Of the entries only those of these steps are needed: set by the user, before a begin. `known`
      * is read again, though it is the newest, when it holds fewer. next_step 0: all are. */
     struct manifest_part wanted;
-    uint64_t newest; /* found by the search in progress, or by the last */
     bool from_floor; /* the search in progress starts at the floor, not at `known` */
     struct retry retry;
     uint32_t restarts;

@@ -6,8 +6,6 @@
 
 #include "core/commit_rebase.h"
 
-#define VALIDATION_KEYS 16 /* the first floor counts; what is no floor may sort before it */
-
 void commit_init(struct commit *commit, const struct commit_options *options,
                  struct random_stream random, struct batch_queue *queue)
 {
@@ -58,16 +56,6 @@ static void set_known(struct commit *commit, struct manifest *manifest)
 
 /* ---- requests ---- */
 
-static void prepare(struct commit *commit, enum store_verb verb)
-{
-    struct store_op *op = &commit->op;
-    op->verb = verb;
-    op->body = (struct body){.kind = BODY_NONE};
-    op->range_offset = 0;
-    op->range_bytes = 0;
-    op->after[0] = '\0';
-}
-
 static struct commit_effect send_list(struct commit *commit, int64_t now_ns)
 {
     commit->found_sent_ns = now_ns;
@@ -76,8 +64,7 @@ static struct commit_effect send_list(struct commit *commit, int64_t now_ns)
 
 static struct commit_effect send_probe(struct commit *commit, int64_t now_ns, uint64_t version)
 {
-    prepare(commit, STORE_GET);
-    name_version(commit->op.key, version);
+    chain_view_ask_version(&commit->op, version);
     commit->op.range_bytes = 1;
     commit->probe_sent_ns = now_ns;
     return effect_submit(commit, COMMIT_PROBING);
@@ -86,22 +73,19 @@ static struct commit_effect send_probe(struct commit *commit, int64_t now_ns, ui
 static struct commit_effect send_read(struct commit *commit, enum commit_phase phase,
                                       uint64_t version)
 {
-    prepare(commit, STORE_GET);
-    name_version(commit->op.key, version);
+    chain_view_ask_version(&commit->op, version);
     return effect_submit(commit, phase);
 }
 
 static struct commit_effect start_search(struct commit *commit, int64_t now_ns)
 {
-    commit->newest = commit->known != NULL ? commit->known->version : 0;
+    commit->seen.newest = commit->known != NULL ? commit->known->version : 0;
     if (commit->options.find == COMMIT_FIND_PROBE && commit->known) {
         commit->probe_missing = 0;
-        return send_probe(commit, now_ns, commit->newest + 1);
+        return send_probe(commit, now_ns, commit->seen.newest + 1);
     }
-    prepare(commit, STORE_LIST);
-    snprintf(commit->op.key, STORE_KEY_MAX, "%s", NAME_MANIFEST_PREFIX);
-    name_version(commit->op.after, commit->known != NULL ? commit->newest : commit->search_after);
-    commit->op.list_keys_max = STORE_LIST_KEYS_MAX;
+    chain_view_ask_newest(&commit->op,
+                          commit->known != NULL ? commit->seen.newest : commit->search_after);
     return send_list(commit, now_ns);
 }
 
@@ -117,7 +101,7 @@ static struct commit_effect search_again(struct commit *commit, int64_t now_ns, 
 static struct commit_effect restart_search(struct commit *commit, int64_t now_ns)
 {
     set_known(commit, NULL);
-    commit->search_after = commit->floor.version > 0 ? commit->floor.version - 1 : 0;
+    commit->search_after = commit->seen.floor.version > 0 ? commit->seen.floor.version - 1 : 0;
     commit->end = COMMIT_END_NONE; /* what an invalid version said is void */
     return search_again(commit, now_ns,
                         "the newest version could not be found: versions are listed that cannot "
@@ -127,16 +111,14 @@ static struct commit_effect restart_search(struct commit *commit, int64_t now_ns
 static struct commit_effect send_validation(struct commit *commit, enum commit_intent intent)
 {
     commit->intent = intent;
-    prepare(commit, STORE_LIST);
-    snprintf(commit->op.key, STORE_KEY_MAX, "%s", NAME_FLOOR_PREFIX);
-    commit->op.list_keys_max = VALIDATION_KEYS;
+    chain_view_ask_floor(&commit->op);
     return effect_submit(commit, COMMIT_VALIDATING);
 }
 
 static struct commit_effect send_create(struct commit *commit, enum commit_phase phase,
                                         struct manifest *manifest)
 {
-    prepare(commit, STORE_PUT_IF_ABSENT);
+    store_op_prepare(&commit->op, STORE_PUT_IF_ABSENT);
     name_version(commit->op.key, manifest->version);
     commit->op.body = (struct body){
         .kind = BODY_MANIFEST, .bytes = manifest_encoded_bytes(manifest), .manifest = manifest};
@@ -187,55 +169,22 @@ static struct commit_effect rebase(struct commit *commit, int64_t now_ns)
 
 static struct commit_effect found_newest(struct commit *commit, int64_t now_ns)
 {
-    if (commit->floor.version > commit->newest) {
+    if (commit->seen.floor.version > commit->seen.newest) {
         commit->detail.counters.invalid++;
         return restart_search(commit, now_ns);
     }
-    if (commit->newest == 0) {
+    if (commit->seen.newest == 0) {
         set_known(commit, manifest_genesis(commit->options.entry_bytes));
         return send_create(commit, COMMIT_CREATING_GENESIS, commit->known);
     }
-    if (commit->known != NULL && commit->known->version == commit->newest)
+    if (commit->known != NULL && commit->known->version == commit->seen.newest)
         return rebase(commit, now_ns);
-    return send_read(commit, COMMIT_READING, commit->newest);
-}
-
-static void raise_floor(struct commit *commit, struct floor floor)
-{
-    if (floor.version > commit->floor.version)
-        commit->floor.version = floor.version;
-    if (floor.step > commit->floor.step)
-        commit->floor.step = floor.step;
-}
-
-/* Takes the newest version and the highest floor from a page; true if a floor is on it, which means
- * that no version follows. Backwards, because keys are sorted: versions rising, then floors
- * falling. */
-static bool read_page(struct commit *commit, const struct list_page *page)
-{
-    struct floor floor;
-    bool floor_seen = false;
-    for (size_t i = page->count; i > 0; i--) {
-        uint64_t version;
-        const char *key = list_page_key(page, i - 1);
-        if (name_parse_version(key, &version)) {
-            if (version > commit->newest)
-                commit->newest = version;
-            break;
-        }
-        if (!name_parse_floor(key, &floor))
-            continue;
-        floor_seen = true;
-        raise_floor(commit, floor);
-    }
-    return floor_seen;
+    return send_read(commit, COMMIT_READING, commit->seen.newest);
 }
 
 static struct commit_effect on_list(struct commit *commit, int64_t now_ns)
 {
-    if (read_page(commit, &commit->op.page))
-        return found_newest(commit, now_ns);
-    switch (store_op_next_page(&commit->op)) {
+    switch (chain_view_read(&commit->seen, &commit->op)) {
     case PAGE_FOLLOWS:
         return send_list(commit, now_ns);
     case PAGE_REPEATS:
@@ -252,35 +201,18 @@ static struct commit_effect on_probe(struct commit *commit, int64_t now_ns)
     bool parsed = name_parse_version(commit->op.key, &probed);
     assert(parsed);
     if (commit->op.outcome == STORE_OK) {
-        commit->newest = probed;
+        commit->seen.newest = probed;
     } else {
         commit->probe_missing = probed;
         commit->found_sent_ns = commit->probe_sent_ns; /* nothing there: exposed from here on */
     }
     if (commit->probe_missing == 0)
-        return send_probe(commit, now_ns, 2 * commit->newest + 1 - commit->known->version);
-    if (commit->probe_missing > commit->newest + 1) {
-        uint64_t half = (commit->probe_missing - commit->newest) / 2;
-        return send_probe(commit, now_ns, commit->newest + half);
+        return send_probe(commit, now_ns, 2 * commit->seen.newest + 1 - commit->known->version);
+    if (commit->probe_missing > commit->seen.newest + 1) {
+        uint64_t half = (commit->probe_missing - commit->seen.newest) / 2;
+        return send_probe(commit, now_ns, commit->seen.newest + half);
     }
     return found_newest(commit, now_ns);
-}
-
-/* Takes the manifest out of the answer; NULL if it is not the version asked for. */
-static struct manifest *take_manifest(struct commit *commit)
-{
-    uint64_t asked;
-    bool parsed = name_parse_version(commit->op.key, &asked);
-    assert(parsed);
-    struct body *result = &commit->op.result;
-    if (result->kind != BODY_MANIFEST || result->manifest->version != asked) {
-        snprintf(commit->end_text, sizeof(commit->end_text),
-                 "%s does not hold that version of a manifest", commit->op.key);
-        return NULL;
-    }
-    struct manifest *manifest = result->manifest;
-    result->kind = BODY_NONE;
-    return manifest;
 }
 
 static struct commit_effect on_vanished(struct commit *commit, int64_t now_ns)
@@ -293,7 +225,7 @@ static struct commit_effect on_read(struct commit *commit, int64_t now_ns)
 {
     if (commit->op.outcome == STORE_NOT_FOUND)
         return on_vanished(commit, now_ns);
-    struct manifest *manifest = take_manifest(commit);
+    struct manifest *manifest = chain_view_take_version(&commit->op, commit->end_text);
     if (manifest == NULL)
         return effect_end(commit, COMMIT_END_CORRUPT, commit->end_text);
     set_known(commit, manifest);
@@ -363,7 +295,7 @@ static struct commit_effect on_judge(struct commit *commit, int64_t now_ns)
         /* Then the same bytes again. */
         return effect_sleep(commit, now_ns, commit->resends + commit->restarts);
     }
-    struct manifest *stored = take_manifest(commit);
+    struct manifest *stored = chain_view_take_version(&commit->op, commit->end_text);
     if (stored == NULL)
         return effect_end(commit, COMMIT_END_CORRUPT, commit->end_text);
     set_known(commit, stored);
@@ -374,7 +306,7 @@ static struct commit_effect on_judge(struct commit *commit, int64_t now_ns)
 /* The floor is read: it has the last word. */
 static struct commit_effect on_floor(struct commit *commit, int64_t now_ns)
 {
-    if (commit->floor.version > commit->lowest_used) {
+    if (commit->seen.floor.version > commit->lowest_used) {
         commit->detail.counters.invalid++;
         return restart_search(commit, now_ns);
     }
@@ -390,9 +322,7 @@ static struct commit_effect on_floor(struct commit *commit, int64_t now_ns)
 
 static struct commit_effect on_validation(struct commit *commit, int64_t now_ns)
 {
-    if (read_page(commit, &commit->op.page))
-        return on_floor(commit, now_ns);
-    switch (store_op_next_page(&commit->op)) {
+    switch (chain_view_read(&commit->seen, &commit->op)) {
     case PAGE_FOLLOWS:
         return effect_submit(commit, COMMIT_VALIDATING);
     case PAGE_REPEATS:

@@ -10,6 +10,7 @@
 
 #include "core/base.h"
 #include "core/batch_queue.h"
+#include "core/chain_view.h"
 #include "core/manifest.h"
 #include "core/policy.h"
 #include "core/random.h"
@@ -106,10 +107,9 @@ struct commit {
     enum commit_intent intent;
     struct manifest *known; /* newest version held; validated between attempts */
     uint64_t search_after;  /* where a search starts while nothing is known */
-    uint64_t newest;        /* found by the search in progress */
     uint64_t probe_missing; /* lowest version the probe found absent; 0: none */
     uint64_t lowest_used;   /* a validation holds if the floor is at or below this */
-    struct floor floor;     /* highest seen */
+    struct chain_view seen; /* .newest: by the search in progress */
     uint32_t epoch;         /* 0 until the fencing version is committed */
     uint64_t attempts;
     uint64_t committed_sequence;

@@ -176,7 +176,7 @@ struct manifest *commit_build_next(struct commit *commit, int64_t now_ns)
                    .epoch = commit->epoch,
                    .incarnation = commit->options.incarnation,
                    .attempt = commit->attempts},
-        .first_step = commit->floor.step,
+        .first_step = commit->seen.floor.step,
         .state = {.producer = commit->options.producer,
                   .epoch = commit->epoch,
                   .incarnation = commit->options.incarnation,

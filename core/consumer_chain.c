@@ -62,7 +62,7 @@ static void learn_pace(struct consumer *consumer, int64_t now_ns)
 static void end_below_floor(struct consumer *consumer)
 {
     const struct manifest *known = consumer->chain.known;
-    uint64_t floor = consumer->chain.floor.step;
+    uint64_t floor = consumer->chain.seen.floor.step;
     if (floor < known->first_step)
         floor = known->first_step;
     char text[CONSUMER_END_TEXT_MAX];
@@ -78,7 +78,7 @@ static void end_below_floor(struct consumer *consumer)
 static bool below_floor(const struct consumer *consumer)
 {
     const struct manifest *known = consumer->chain.known;
-    uint64_t floor_step = consumer->chain.floor.step;
+    uint64_t floor_step = consumer->chain.seen.floor.step;
     if (known == NULL)
         return false;
     return known->first_step > consumer->cursor ||
@@ -91,7 +91,7 @@ static void judge_doubt(struct consumer *consumer)
     const struct fetch *missing = consumer_fetch_missing(consumer);
     consumer->doubt = CONSUMER_DOUBT_NONE;
     if (below_floor(consumer) ||
-        (missing != NULL && consumer->chain.floor.step > consumer->cursor)) {
+        (missing != NULL && consumer->chain.seen.floor.step > consumer->cursor)) {
         end_below_floor(consumer);
         return;
     }

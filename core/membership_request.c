@@ -24,17 +24,6 @@ static struct membership_effect submit(struct membership *membership, enum membe
     return (struct membership_effect){.kind = MEMBERSHIP_SUBMIT};
 }
 
-static void prepare(struct membership *membership, enum store_verb verb)
-{
-    struct store_op *op = &membership->op;
-    op->verb = verb;
-    op->body = (struct body){.kind = BODY_NONE};
-    op->range_offset = 0;
-    op->range_bytes = 0;
-    op->key[0] = '\0';
-    op->after[0] = '\0';
-}
-
 static void own_key(const struct membership *membership, enum watermark_part part, uint64_t number,
                     uint64_t step, char key[STORE_KEY_MAX])
 {
@@ -48,11 +37,10 @@ static void own_key(const struct membership *membership, enum watermark_part par
 struct membership_effect membership_list_own(struct membership *membership,
                                              enum membership_phase phase, uint64_t number)
 {
-    prepare(membership, STORE_LIST);
+    store_op_prepare(&membership->op, STORE_LIST);
     name_consumer(membership->op.key, membership->options.consumer);
     if (number > 1)
         own_key(membership, WATERMARK_NUMBER_RETIRED, number - 1, 0, membership->op.after);
-    membership->op.list_keys_max = STORE_LIST_KEYS_MAX;
     /* Before a number is taken all numbers are before mine. */
     uint64_t mine = membership->number != 0 ? membership->number : NAME_COUNT_MAX + 1;
     membership_view_init(&membership->view, mine, checkpoint_lowest_number(&membership->found));
@@ -62,7 +50,7 @@ struct membership_effect membership_list_own(struct membership *membership,
 struct membership_effect membership_send_number(struct membership *membership, uint64_t number)
 {
     membership->number = number;
-    prepare(membership, STORE_PUT_IF_ABSENT);
+    store_op_prepare(&membership->op, STORE_PUT_IF_ABSENT);
     own_key(membership, WATERMARK_NUMBER, number, 0, membership->op.key);
     membership->op.body = (struct body){
         .kind = BODY_BYTES, .bytes = INCARNATION_BYTES, .data = membership->options.identity.bytes};
@@ -71,7 +59,7 @@ struct membership_effect membership_send_number(struct membership *membership, u
 
 struct membership_effect membership_read_number(struct membership *membership)
 {
-    prepare(membership, STORE_GET);
+    store_op_prepare(&membership->op, STORE_GET);
     own_key(membership, WATERMARK_NUMBER, membership->number, 0, membership->op.key);
     return submit(membership, MEMBERSHIP_JUDGING);
 }
@@ -79,9 +67,8 @@ struct membership_effect membership_read_number(struct membership *membership)
 struct membership_effect membership_list_marks(struct membership *membership,
                                                enum membership_phase phase, const char *prefix)
 {
-    prepare(membership, STORE_LIST);
+    store_op_prepare(&membership->op, STORE_LIST);
     snprintf(membership->op.key, STORE_KEY_MAX, "%s", prefix);
-    membership->op.list_keys_max = STORE_LIST_KEYS_MAX;
     membership->marked = 0;
     return submit(membership, phase);
 }
@@ -90,7 +77,7 @@ struct membership_effect membership_put_empty(struct membership *membership,
                                               enum membership_phase phase, enum watermark_part part,
                                               uint64_t step)
 {
-    prepare(membership, STORE_PUT);
+    store_op_prepare(&membership->op, STORE_PUT);
     own_key(membership, part, membership->number, step, membership->op.key);
     membership->op.body = (struct body){.kind = BODY_BYTES};
     return submit(membership, phase);
@@ -105,7 +92,7 @@ struct membership_effect membership_put_value(struct membership *membership)
 
 struct membership_effect membership_send_sweep(struct membership *membership)
 {
-    prepare(membership, STORE_DELETE);
+    store_op_prepare(&membership->op, STORE_DELETE);
     own_key(membership, WATERMARK_NUMBER_VALUE, membership->number, membership->outdated,
             membership->op.key);
     membership->outdated = 0;

@@ -102,12 +102,6 @@ void reclaim_finish(struct reclaim *reclaim, enum reclaim_end end, const char *e
     end_if_idle(reclaim, effects);
 }
 
-static void put_marker(struct reclaim *reclaim, struct reclaim_effects *effects)
-{
-    reclaim->control.after[0] = '\0';
-    reclaim_submit(reclaim, STORE_PUT, effects);
-}
-
 /* ---- the steps of a round ---- */
 
 static void read_chain(struct reclaim *reclaim, enum reclaim_phase phase,
@@ -119,7 +113,7 @@ static void list_watermarks(struct reclaim *reclaim, enum reclaim_phase phase,
     reclaim->phase = phase;
     watermark_scan_init(&reclaim->scan, reclaim->floor.step);
     watermark_tally_init(&reclaim->tally, reclaim->options.ranks);
-    reclaim_list(reclaim, NAME_WATERMARK_PREFIX, "", effects);
+    reclaim_list(reclaim, NAME_WATERMARK_PREFIX, effects);
 }
 
 /* The floor as found, and what a version was trimmed by: both were given up before. False: it gives
@@ -128,9 +122,9 @@ static void list_watermarks(struct reclaim *reclaim, enum reclaim_phase phase,
 static bool take_floor(struct reclaim *reclaim)
 {
     const struct chain_reader *chain = &reclaim->chain;
-    if (chain->floor.step > chain->known->next_step)
+    if (chain->seen.floor.step > chain->known->next_step)
         return false;
-    reclaim->floor = chain->floor;
+    reclaim->floor = chain->seen.floor;
     if (chain->known->first_step > reclaim->floor.step)
         reclaim->floor.step = chain->known->first_step;
     return true;
@@ -142,7 +136,7 @@ static void give_up_floor(struct reclaim *reclaim, struct reclaim_effects *effec
     snprintf(text, sizeof(text),
              "a floor gives up the steps below %" PRIu64 ", and the chain ends before step %" PRIu64
              ": if this stays so, delete that floor below " NAME_FLOOR_PREFIX,
-             reclaim->chain.floor.step, reclaim->chain.known->next_step);
+             reclaim->chain.seen.floor.step, reclaim->chain.known->next_step);
     reclaim_finish(reclaim, RECLAIM_GIVEN_UP, text, effects);
 }
 
@@ -172,7 +166,7 @@ static uint64_t kept_version(const struct reclaim *reclaim)
 /* N is validated after everything else that the floor says. */
 static void raise_floor(struct reclaim *reclaim, struct reclaim_effects *effects)
 {
-    struct floor top = reclaim->chain.top;
+    struct floor top = reclaim->chain.seen.top;
     struct floor floor = {.version = kept_version(reclaim), .step = reclaim->floor.step};
     if (reclaim->needed > floor.step)
         floor.step = reclaim->needed;
@@ -186,7 +180,7 @@ static void raise_floor(struct reclaim *reclaim, struct reclaim_effects *effects
     }
     reclaim->phase = RECLAIM_RAISING;
     name_floor(reclaim->control.key, floor);
-    put_marker(reclaim, effects);
+    reclaim_put(reclaim, effects);
 }
 
 static void on_raised(struct reclaim *reclaim, struct reclaim_effects *effects)
@@ -235,7 +229,7 @@ static void on_listed(struct reclaim *reclaim, int64_t now_ns, struct reclaim_ef
     }
     reclaim->phase = RECLAIM_INTENDING;
     name_intent(reclaim->control.key, step);
-    put_marker(reclaim, effects);
+    reclaim_put(reclaim, effects);
 }
 
 /* A consumer that came before the intent is on this listing; one that comes later sees the intent.

@@ -19,29 +19,26 @@ void reclaim_sleep(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,
                    retry_at_ns(retry, retry->row, &reclaim->options.random, now_ns));
 }
 
-void reclaim_submit(struct reclaim *reclaim, enum store_verb verb, struct reclaim_effects *effects)
+static void submit(struct reclaim *reclaim, struct reclaim_effects *effects)
 {
-    struct store_op *op = &reclaim->control;
     assert(reclaim->lead == RECLAIM_SLOT_FREE);
-    op->verb = verb;
-    op->body = (struct body){.kind = BODY_NONE};
-    if (verb == STORE_PUT)
-        op->body.kind = BODY_BYTES; /* empty */
-    op->range_offset = 0;
-    op->range_bytes = 0;
     reclaim->lead = RECLAIM_SLOT_SENT;
     reclaim->control_retry.row = 0;
     reclaim_effect(effects, RECLAIM_SUBMIT, RECLAIM_SLOT_CONTROL, 0);
 }
 
-void reclaim_list(struct reclaim *reclaim, const char *prefix, const char *after,
-                  struct reclaim_effects *effects)
+void reclaim_put(struct reclaim *reclaim, struct reclaim_effects *effects)
 {
-    struct store_op *op = &reclaim->control;
-    snprintf(op->key, STORE_KEY_MAX, "%s", prefix);
-    snprintf(op->after, STORE_KEY_MAX, "%s", after);
-    op->list_keys_max = STORE_LIST_KEYS_MAX;
-    reclaim_submit(reclaim, STORE_LIST, effects);
+    store_op_prepare(&reclaim->control, STORE_PUT);
+    reclaim->control.body.kind = BODY_BYTES; /* none */
+    submit(reclaim, effects);
+}
+
+void reclaim_list(struct reclaim *reclaim, const char *prefix, struct reclaim_effects *effects)
+{
+    store_op_prepare(&reclaim->control, STORE_LIST);
+    snprintf(reclaim->control.key, STORE_KEY_MAX, "%s", prefix);
+    submit(reclaim, effects);
 }
 
 bool reclaim_list_on(struct reclaim *reclaim, struct reclaim_effects *effects)
@@ -50,7 +47,7 @@ bool reclaim_list_on(struct reclaim *reclaim, struct reclaim_effects *effects)
     enum page_next next = store_op_next_page(op);
     switch (next) {
     case PAGE_FOLLOWS:
-        reclaim_submit(reclaim, STORE_LIST, effects);
+        submit(reclaim, effects);
         break;
     case PAGE_REPEATS:
         reclaim_finish(reclaim, RECLAIM_REFUSED, op->error, effects);

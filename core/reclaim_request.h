@@ -10,11 +10,10 @@ void reclaim_effect(struct reclaim_effects *effects, enum reclaim_effect_kind ki
 /* Until the slot's request is due again; its state is the caller's. */
 void reclaim_sleep(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,
                    const struct retry *retry, struct reclaim_effects *effects);
-/* The control operation, whose key and `after` are set; PUT: an empty object. */
-void reclaim_submit(struct reclaim *reclaim, enum store_verb verb, struct reclaim_effects *effects);
-/* Lists keys below `prefix` after `after`. */
-void reclaim_list(struct reclaim *reclaim, const char *prefix, const char *after,
-                  struct reclaim_effects *effects);
+/* Puts an empty object under the control operation's key. */
+void reclaim_put(struct reclaim *reclaim, struct reclaim_effects *effects);
+/* Lists the keys below a prefix. */
+void reclaim_list(struct reclaim *reclaim, const char *prefix, struct reclaim_effects *effects);
 /* The next page of the listing whose page is held; false if that was the last. */
 MUST_USE bool reclaim_list_on(struct reclaim *reclaim, struct reclaim_effects *effects);
 /* Whether the control operation's answer says nothing: then effects are what follows. Markers and

@@ -223,7 +223,7 @@ static void sweep_tgbs(struct reclaim *reclaim, struct reclaim_effects *effects)
     reclaim->phase = RECLAIM_SWEEPING_TGBS;
     reclaim->bucket_max = reclaim->report.full || first == NULL ? UINT64_MAX : first->tgb.bucket;
     live_set_follow(&reclaim->live, version, reclaim->needed);
-    reclaim_list(reclaim, NAME_TGB_PREFIX, "", effects);
+    reclaim_list(reclaim, NAME_TGB_PREFIX, effects);
 }
 
 /* What was highest so long ago that no listing under way can miss it: lower ones may go. Then the
@@ -238,7 +238,7 @@ static void sweep_floors(struct reclaim *reclaim, int64_t now_ns, struct reclaim
         reclaim->old_floor = reclaim->seen_floor;
         reclaim->seen_floor = (struct floor){0};
     }
-    reclaim_list(reclaim, NAME_FLOOR_PREFIX, "", effects);
+    reclaim_list(reclaim, NAME_FLOOR_PREFIX, effects);
 }
 
 static void sweep_intents(struct reclaim *reclaim, int64_t now_ns, struct reclaim_effects *effects)
@@ -251,7 +251,7 @@ static void sweep_intents(struct reclaim *reclaim, int64_t now_ns, struct reclai
         reclaim->old_intent = reclaim->seen_intent;
         reclaim->seen_intent = 0;
     }
-    reclaim_list(reclaim, NAME_INTENT_PREFIX, "", effects);
+    reclaim_list(reclaim, NAME_INTENT_PREFIX, effects);
 }
 
 /* The sweep in progress is over; deletions go on meanwhile. */
@@ -272,7 +272,7 @@ void reclaim_sweep_begin(struct reclaim *reclaim, struct reclaim_effects *effect
 {
     assert(reclaim->deletes_busy == 0 && !reclaim->page_held);
     reclaim->phase = RECLAIM_SWEEPING_CHAIN;
-    reclaim_list(reclaim, NAME_MANIFEST_PREFIX, "", effects);
+    reclaim_list(reclaim, NAME_MANIFEST_PREFIX, effects);
 }
 
 /* ---- deletions ---- */

@@ -45,6 +45,18 @@ void store_op_init(struct store_op *op)
     memset(op, 0, sizeof(*op));
 }
 
+void store_op_prepare(struct store_op *op, enum store_verb verb)
+{
+    op->verb = verb;
+    op->body = (struct body){.kind = BODY_NONE};
+    op->range_offset = 0;
+    op->range_bytes = 0;
+    op->list_keys_max = STORE_LIST_KEYS_MAX;
+    op->entries_first = 0;
+    op->entries_next = 0;
+    op->after[0] = '\0';
+}
+
 void store_op_release(struct store_op *op)
 {
     body_release(&op->result);

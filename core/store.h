@@ -139,6 +139,9 @@ const char *store_outcome_text(enum store_outcome outcome);
 
 /* Zeroes the op; call once before first use. */
 void store_op_init(struct store_op *op);
+/* Sets all of the request but `done`, `context` and `key` for a plain operation: no body, the whole
+ * object, a page as long as can be. */
+void store_op_prepare(struct store_op *op, enum store_verb verb);
 /* Drops the result (frees bytes, releases a manifest), empties the page but keeps its memory. */
 void store_op_release(struct store_op *op);
 /* Drops everything. */

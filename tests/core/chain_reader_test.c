@@ -207,8 +207,8 @@ static void highest_floors_are_told_apart(void)
     for (size_t i = 0; i < HARNESS_COUNT(floors); i++)
         scripted_store_raise_floor(follower->world->store, floors[i]);
     CU_ASSERT_EQUAL(follower_read(follower), CHAIN_CHANGED);
-    CU_ASSERT(follower->reader.top.version == 3 && follower->reader.top.step == 7);
-    CU_ASSERT(follower->reader.floor.version == 3 && follower->reader.floor.step == 9);
+    CU_ASSERT(follower->reader.seen.top.version == 3 && follower->reader.seen.top.step == 7);
+    CU_ASSERT(follower->reader.seen.floor.version == 3 && follower->reader.seen.floor.step == 9);
     follower_close(follower);
 }
 

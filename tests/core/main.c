@@ -23,6 +23,7 @@ extern const struct harness_test commit_rebase_tests[];
 extern const struct harness_test producer_tests[];
 extern const struct harness_test driver_tests[];
 extern const struct harness_test watermark_tests[];
+extern const struct harness_test chain_view_tests[];
 extern const struct harness_test chain_reader_tests[];
 extern const struct harness_test checkpoint_tests[];
 extern const struct harness_test membership_tests[];
@@ -68,6 +69,7 @@ static const struct harness_suite suites[] = {
     {"producer", producer_tests},
     {"driver", driver_tests},
     {"watermark", watermark_tests},
+    {"chain_view", chain_view_tests},
     {"chain_reader", chain_reader_tests},
     {"checkpoint", checkpoint_tests},
     {"membership", membership_tests},

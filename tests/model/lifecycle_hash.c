@@ -48,9 +48,9 @@ uint64_t hash_chain_reader(uint64_t hash, const struct chain_reader *reader)
 {
     hash = hash_manifest(hash_manifest(hash, reader->known), reader->found);
     hash = hash_mix(hash, (uint64_t)reader->phase * 2 + reader->from_floor);
-    hash = hash_mix(hash, reader->floor.version * 65536 + reader->floor.step * 256);
-    hash = hash_mix(hash, reader->top.version * 65536 + reader->top.step * 256);
-    return hash_mix(hash, reader->newest);
+    hash = hash_mix(hash, reader->seen.floor.version * 65536 + reader->seen.floor.step * 256);
+    hash = hash_mix(hash, reader->seen.top.version * 65536 + reader->seen.top.step * 256);
+    return hash_mix(hash, reader->seen.newest);
 }
 
 uint64_t hash_checkpoints(uint64_t hash, const struct checkpoint_set *set)

@@ -125,8 +125,8 @@ uint64_t producer_actor_hash(const struct producer_actor *producer)
     hash = hash_mix(hash, c->options.producer * 256u + c->options.incarnation.bytes[0]);
     hash = hash_mix(hash, (uint64_t)c->phase * 64 + (uint64_t)c->intent * 16 + (uint64_t)c->end);
     hash = hash_manifest(hash_manifest(hash, c->known), c->sent);
-    hash = hash_mix(hash, c->search_after * 4096 + c->newest * 64 + c->probe_missing);
-    hash = hash_mix(hash, c->lowest_used * 4096 + c->floor.version * 64 + c->floor.step);
+    hash = hash_mix(hash, c->search_after * 4096 + c->seen.newest * 64 + c->probe_missing);
+    hash = hash_mix(hash, c->lowest_used * 4096 + c->seen.floor.version * 64 + c->seen.floor.step);
     hash =
         hash_mix(hash, c->epoch * UINT64_C(65536) + c->committed_sequence * 64 + c->queue->count);
     hash = hash_mix(hash, (uint64_t)c->create_outcome * 64 + c->resends);

@@ -61,7 +61,7 @@ plant() {
 }
 
 plant deletes_before_the_floor life 'is deleted, the floor' reclaim.c \
-	's/reclaim->phase = RECLAIM_RAISING;\n    name_floor\(reclaim->control\.key, floor\);\n    put_marker\(reclaim, effects\);/reclaim->floor = floor; sweep(reclaim, effects);/'
+	's/reclaim->phase = RECLAIM_RAISING;\n    name_floor\(reclaim->control\.key, floor\);\n    reclaim_put\(reclaim, effects\);/reclaim->floor = floor; sweep(reclaim, effects);/'
 plant watermarks_are_listed_once newcomer 'promised to consumer' reclaim.c \
 	's/list_watermarks\(reclaim, RECLAIM_LISTING_AGAIN, effects\);/read_chain(reclaim, RECLAIM_READING_AGAIN, effects);/'
 plant intent_is_not_checked newcomer 'promised to consumer' membership.c \
@@ -75,7 +75,7 @@ plant published_before_durable life 'promised to consumer' consumer.c \
 	's/(case CONSUMER_CONTROL_CHECKPOINT:\n)/\1 consumer->control_state = CONSUMER_MACHINE_SAVING; consumer_effect(effects, CONSUMER_EFFECT_SAVE, 0, 0); return;\n/' \
 	's/(assert\(consumer->control_state == CONSUMER_MACHINE_SAVING\);\n)/\1 if (consumer->phase == CONSUMER_RUNNING) { consumer->control_state = CONSUMER_MACHINE_IDLE; return; }\n/'
 plant version_is_not_validated two_floors 'Assertion|validated|deleted|gone' chain_reader.c \
-	's/if \(reader->floor\.version > found->version\)/if (0)/'
+	's/if \(reader->seen\.floor\.version > found->version\)/if (0)/'
 plant undecided_is_garbage undecided 'TGB of step|its TGB was deleted before' reclaim_sweep.c \
 	's/if \(!is_decided\(state, &name\)\)/if (0 \&\& !is_decided(state, \&name))/'
 plant sequence_is_not_compared undecided 'TGB of step|its TGB was deleted before' reclaim_sweep.c \
@@ -87,6 +87,6 @@ plant versions_go_up_to_the_floor life 'is deleted, the floor is at' reclaim_swe
 plant watermark_is_one_too_high life 'promised to consumer' watermark.c \
 	's/(settle\(scan, WATERMARK_HELD, scan->number_step)\)/\1 + 1)/'
 plant trim_goes_one_too_far trim 'promised to consumer' commit_rebase.c \
-	's/\.first_step = commit->floor\.step,/.first_step = commit->floor.step > 0 ? commit->floor.step + 1 : 0,/'
+	's/\.first_step = commit->seen\.floor\.step,/.first_step = commit->seen.floor.step > 0 ? commit->seen.floor.step + 1 : 0,/'
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

@@ -45,8 +45,8 @@ static uint64_t hash_machine(uint64_t hash, const struct machine *machine)
     hash = mix(hash, (uint64_t)c->phase * 64 + (uint64_t)c->intent * 16 + (uint64_t)c->end);
     hash = hash_manifest(hash, c->known);
     hash = hash_manifest(hash, c->sent);
-    hash = mix(hash, c->search_after * 4096 + c->newest * 64 + c->probe_missing);
-    hash = mix(hash, c->lowest_used * 4096 + c->floor.version * 64 + c->floor.step);
+    hash = mix(hash, c->search_after * 4096 + c->seen.newest * 64 + c->probe_missing);
+    hash = mix(hash, c->lowest_used * 4096 + c->seen.floor.version * 64 + c->seen.floor.step);
     hash = mix(hash, c->epoch * UINT64_C(65536) + c->committed_sequence * 64 + c->queue->count);
     hash = mix(hash, (uint64_t)c->create_outcome * 64 + c->resends);
     if (machine->busy)

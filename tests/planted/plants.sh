@@ -19,16 +19,16 @@ plant own_late_create_is_refused 'end' commit_rebase.c \
 	's/if \(!offset_of\(commit, state->last_sequence/if (state->last_sequence != commit->committed_sequence || !offset_of(commit, state->last_sequence/'
 plant no_floor_read_after 'report|end|chain' commit.c \
 	's/(static struct commit_effect on_validation[^{]*\{)/\1 commit->op.page.count = 0;/'
-plant lowest_floor_is_trusted 'report|end|chain' commit.c \
-	's/(floor_seen = true;\n *raise_floor\(commit, floor\);)/\1\n        break;/'
+plant lowest_floor_is_trusted 'report|end|chain|reclaim|reader' chain_view.c \
+	's/(floor_seen = true;\n *raise_floor\(view, floor\);)/\1\n        break;/'
 plant producer_removes_a_version 'chain|report' commit.c \
-	's/(counters\.unknown\+\+;\n *)break;/\1prepare(commit, STORE_DELETE); name_version(commit->op.key, commit->sent->version); commit->intent = COMMIT_INTENT_LOST; return effect_submit(commit, COMMIT_VALIDATING);/'
+	's/(counters\.unknown\+\+;\n *)break;/\1store_op_prepare(\&commit->op, STORE_DELETE); name_version(commit->op.key, commit->sent->version); commit->intent = COMMIT_INTENT_LOST; return effect_submit(commit, COMMIT_VALIDATING);/'
 plant epoch_check_is_forgotten 'fence|end' commit_rebase.c \
 	's/if \(state->epoch > commit->epoch \|\| !is_mine\(commit, state\)\)/if (0)/'
 plant fencing_keeps_the_epoch 'fence|end' commit_rebase.c \
 	's/(uint32_t epoch = )\(state[^;]*\) \+ 1;/\1state != NULL ? state->epoch : 1;/'
 plant one_rebase_is_skipped 'chain|steps' commit.c \
-	's/(static struct commit_effect found_newest[^{]*\{)/\1 if (commit->known \&\& commit->epoch != 0 \&\& commit->newest == commit->known->version + 1) { commit->lowest_used = commit->known->version; set_sent(commit, commit_build_next(commit, now_ns)); commit->sent->version++; commit->sent->base_version++; return send_create(commit, COMMIT_CREATING, commit->sent); }/'
+	's/(static struct commit_effect found_newest[^{]*\{)/\1 if (commit->known \&\& commit->epoch != 0 \&\& commit->seen.newest == commit->known->version + 1) { commit->lowest_used = commit->known->version; set_sent(commit, commit_build_next(commit, now_ns)); commit->sent->version++; commit->sent->base_version++; return send_create(commit, COMMIT_CREATING, commit->sent); }/'
 plant offset_is_left_for_later 'steps' commit_rebase.c \
 	's/change->state\.next_offset = last->end_offset;/change->state.next_offset = state->next_offset;/'
 plant batches_not_yet_uploaded 'steps|assert' batch_queue.c \
@@ -40,16 +40,16 @@ plant known_is_kept_after_a_404 'end' commit.c \
 plant commit_time_follows_the_clock 'report' commit_rebase.c \
 	's/if \(state->last_commit_ns > change->state\.last_commit_ns\)\n *change->state\.last_commit_ns = state->last_commit_ns;//g'
 plant trim_goes_one_too_far 'steps' commit_rebase.c \
-	's/\.first_step = commit->floor\.step,/.first_step = commit->floor.step > 0 ? commit->floor.step + 1 : 0,/'
+	's/\.first_step = commit->seen\.floor\.step,/.first_step = commit->seen.floor.step > 0 ? commit->seen.floor.step + 1 : 0,/'
 
 # ---- ranks and reclaimers ----
 
 plant reclaim_deletes_before_the_floor 'reclaim|chain' reclaim.c \
-	's/reclaim->phase = RECLAIM_RAISING;\n    name_floor\(reclaim->control\.key, floor\);\n    put_marker\(reclaim, effects\);/reclaim->floor = floor; sweep(reclaim, effects);/'
+	's/reclaim->phase = RECLAIM_RAISING;\n    name_floor\(reclaim->control\.key, floor\);\n    reclaim_put\(reclaim, effects\);/reclaim->floor = floor; sweep(reclaim, effects);/'
 plant watermarks_are_listed_once 'reclaim' reclaim.c \
 	's/list_watermarks\(reclaim, RECLAIM_LISTING_AGAIN, effects\);/read_chain(reclaim, RECLAIM_READING_AGAIN, effects);/'
 plant version_is_not_validated 'assert|reclaim|chain|reader' chain_reader.c \
-	's/if \(reader->floor\.version > found->version\)/if (0)/'
+	's/if \(reader->seen\.floor\.version > found->version\)/if (0)/'
 plant what_is_not_named_is_garbage 'reclaim' reclaim_sweep.c \
 	's/if \(!is_decided\(state, &name\)\)/if (state == NULL)/'
 # A version that lost, or landed late, names batches that are still to be committed: deleting by it is
