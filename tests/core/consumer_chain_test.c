@@ -108,10 +108,7 @@ static void chain_is_not_looked_at_while_enough_is_known(void)
     rig_init(&rig, mesh_4, BODY_LENGTH);
     rig_commit(&rig, 100);
     struct rank rank;
-    struct consumer_options options = rig_options(&rig, 0);
-    rank_open(&rank, &rig, &options);
-    rank.takes = RANK_TAKES_BY_HAND;
-    rank_start(&rank);
+    rank_begin_by_hand(&rank, &rig, 0);
     for (uint64_t step = 1; step <= 93; step++) {
         rank_until_ready(&rank);
         rig_until_ns(&rig, rig.loop.now_ns + NS_PER_S);
@@ -159,14 +156,22 @@ static void delete_tgb(struct rig *rig, uint64_t step)
     scripted_store_delete(rig->store, key);
 }
 
+/* Of six steps the first slices were just asked for. */
+static void begin_asking(struct rank *rank, struct rig *rig)
+{
+    rig_init(rig, mesh_4, BODY_BYTES);
+    rig_commit(rig, 6);
+    rank_begin(rank, rig, 0);
+    while (scripted_store_requests(rig->store, READ_TGB) == 0)
+        manual_loop_step(&rig->loop);
+}
+
 static void missing_tgb_that_the_chain_names_is_lost(void)
 {
     struct rig rig;
-    rig_init(&rig, mesh_4, BODY_BYTES);
-    rig_commit(&rig, 6);
-    delete_tgb(&rig, 3);
     struct rank rank;
-    rank_begin(&rank, &rig, 0);
+    begin_asking(&rank, &rig);
+    delete_tgb(&rig, 3);
     rank_expect_end(&rank, CONSUMER_LOST, "(step 3) is named by version 2");
     CU_ASSERT(rank.taken <= 2);
     CU_ASSERT_EQUAL(scripted_store_requests(rig.store, LIST_NUMBERS), 3);
@@ -176,14 +181,9 @@ static void missing_tgb_that_the_chain_names_is_lost(void)
 static void missing_tgb_of_a_taken_over_rank_is_no_loss(void)
 {
     struct rig rig;
-    rig_init(&rig, mesh_4, BODY_BYTES);
-    rig_commit(&rig, 6);
-    delete_tgb(&rig, 2);
     struct rank rank;
-    rank_begin(&rank, &rig, 0);
-    rig_script(&rig, (struct rule){.kind = READ_TGB, .skip = 1, .times = 1});
-    while (scripted_store_requests(rig.store, READ_TGB) == 0)
-        manual_loop_step(&rig.loop);
+    begin_asking(&rank, &rig);
+    delete_tgb(&rig, 2);
     rig_put_own(&rig, WATERMARK_NUMBER, 2, 0);
     rank_expect_end(&rank, CONSUMER_SUPERSEDED, "there is a number 2");
     rig_deinit(&rig);
@@ -192,13 +192,9 @@ static void missing_tgb_of_a_taken_over_rank_is_no_loss(void)
 static void missing_tgb_of_a_retired_rank_is_no_loss(void)
 {
     struct rig rig;
-    rig_init(&rig, mesh_4, BODY_BYTES);
-    rig_commit(&rig, 6);
-    delete_tgb(&rig, 2);
     struct rank rank;
-    rank_begin(&rank, &rig, 0);
-    while (scripted_store_requests(rig.store, READ_TGB) == 0)
-        manual_loop_step(&rig.loop);
+    begin_asking(&rank, &rig);
+    delete_tgb(&rig, 2);
     rig_put_own(&rig, WATERMARK_NUMBER, 2, 0);
     rig_put_own(&rig, WATERMARK_NUMBER_RETIRED, 2, 0);
     rank_expect_end(&rank, CONSUMER_RETIRED, "this rank was retired");
@@ -208,12 +204,8 @@ static void missing_tgb_of_a_retired_rank_is_no_loss(void)
 static void missing_tgb_below_the_floor_names_step_and_floor(void)
 {
     struct rig rig;
-    rig_init(&rig, mesh_4, BODY_BYTES);
-    rig_commit(&rig, 6);
     struct rank rank;
-    rank_begin(&rank, &rig, 0);
-    while (scripted_store_requests(rig.store, READ_TGB) == 0)
-        manual_loop_step(&rig.loop);
+    begin_asking(&rank, &rig);
     rig_reclaim(&rig, 5); /* against all rules */
     rank_expect_end(&rank, CONSUMER_BELOW_FLOOR, "step 1 was given up: the floor is at step 5");
     CU_ASSERT_EQUAL(rank.taken, 0);
@@ -264,10 +256,7 @@ static void step_that_had_arrived_is_not_given_up(void)
     rig_init(&rig, mesh_4, BODY_BYTES);
     rig_commit(&rig, 2);
     struct rank rank;
-    struct consumer_options options = rig_options(&rig, 0);
-    rank_open(&rank, &rig, &options);
-    rank.takes = RANK_TAKES_BY_HAND;
-    rank_start(&rank);
+    rank_begin_by_hand(&rank, &rig, 0);
     rank_until_ready(&rank);
     raise_the_floor(rig.store, &rig);
     while (rank_machine(&rank)->doubt == CONSUMER_DOUBT_NONE)

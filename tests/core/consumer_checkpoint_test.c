@@ -1,7 +1,5 @@
 /* consumer_checkpoint_test.c - checkpoints, restarts and rollbacks: the same steps again, and the
  * order of what is made durable and what is published. */
-#include <string.h>
-
 #include "core/consumer.h"
 #include "core/digest_chain.h"
 #include "tests/core/rank_rig.h"
@@ -33,18 +31,24 @@ static void until_asked(struct rank *rank)
     CU_ASSERT_PTR_NOT_NULL_FATAL(rank->asked);
 }
 
+/* Twenty steps and a rank that keeps one checkpoint: it took five, and asks for one to be saved. */
+static void open_asking(struct rank *rank, struct rig *rig)
+{
+    rig_init(rig, mesh_4, BODY_BYTES);
+    rig_commit(rig, 20);
+    struct consumer_options options = rig_options(rig, 1);
+    options.checkpoints_kept = 1;
+    open_by_hand(rank, rig, &options);
+    take(rank, 5);
+    consumer_driver_checkpoint(rank->driver);
+    until_asked(rank);
+}
+
 static void checkpoint_is_durable_before_it_is_published(void)
 {
     struct rig rig;
-    rig_init(&rig, mesh_4, BODY_BYTES);
-    rig_commit(&rig, 20);
-    struct consumer_options options = rig_options(&rig, 1);
-    options.checkpoints_kept = 1;
     struct rank rank;
-    open_by_hand(&rank, &rig, &options);
-    take(&rank, 5);
-    consumer_driver_checkpoint(rank.driver);
-    until_asked(&rank);
+    open_asking(&rank, &rig);
     CU_ASSERT_EQUAL_FATAL(rank.asked->count, 1);
     CU_ASSERT_EQUAL(rank.asked->items[0].step, 6);
     CU_ASSERT_EQUAL(rank.asked->items[0].number, 1);
@@ -95,15 +99,8 @@ static void checkpoint_waits_for_the_one_in_progress(void)
 static void crash_between_save_and_publish_holds_more_not_less(void)
 {
     struct rig rig;
-    rig_init(&rig, mesh_4, BODY_BYTES);
-    rig_commit(&rig, 20);
-    struct consumer_options options = rig_options(&rig, 1);
-    options.checkpoints_kept = 1;
     struct rank rank;
-    open_by_hand(&rank, &rig, &options);
-    take(&rank, 5);
-    consumer_driver_checkpoint(rank.driver);
-    until_asked(&rank);
+    open_asking(&rank, &rig);
     rank_save(&rank);
     rank_crash(&rank);
     CU_ASSERT_TRUE(rig_has_own(&rig, WATERMARK_NUMBER_VALUE, 1, 1));
@@ -193,10 +190,7 @@ static void checkpoint_of_another_run_is_told(void)
     rig.durable = (struct checkpoint_set){.count = 1, .items = {{.step = 50, .number = 1}}};
     struct rank rank;
     rank_begin(&rank, &rig, 0);
-    rank_until_ended(&rank);
-    CU_ASSERT_EQUAL(rank.end, CONSUMER_CORRUPT);
-    CU_ASSERT(strstr(rank.end_text, "at step 50, and the chain ends before step 4") != NULL);
-    rank_close(&rank);
+    rank_expect_end(&rank, CONSUMER_CORRUPT, "at step 50, and the chain ends before step 4");
     rig_deinit(&rig);
 }
 
@@ -207,12 +201,8 @@ static void older_process_ends_at_its_next_checkpoint(void)
     struct rig rig;
     rig_init(&rig, mesh_4, BODY_BYTES);
     rig_commit(&rig, 20);
-    struct consumer_options options = rig_options(&rig, 0);
-    options.checkpoints_kept = 1;
     struct rank older;
-    rank_open(&older, &rig, &options);
-    older.takes = RANK_TAKES_BY_HAND;
-    rank_start(&older);
+    rank_begin_by_hand(&older, &rig, 0);
     take(&older, 5);
     struct rank newer;
     rank_begin(&newer, &rig, 0);
@@ -230,14 +220,8 @@ static void older_process_ends_at_its_next_checkpoint(void)
 static void refused_save_ends_the_process(void)
 {
     struct rig rig;
-    rig_init(&rig, mesh_4, BODY_BYTES);
-    rig_commit(&rig, 20);
-    struct consumer_options options = rig_options(&rig, 1);
     struct rank rank;
-    open_by_hand(&rank, &rig, &options);
-    take(&rank, 5);
-    consumer_driver_checkpoint(rank.driver);
-    until_asked(&rank);
+    open_asking(&rank, &rig);
     uint64_t values = scripted_store_requests(rig.store, PUT_VALUE);
     consumer_driver_save_refused(rank.driver);
     rank_until_ended(&rank);
@@ -250,14 +234,8 @@ static void refused_save_ends_the_process(void)
 static void stop_does_not_wait_for_a_save(void)
 {
     struct rig rig;
-    rig_init(&rig, mesh_4, BODY_BYTES);
-    rig_commit(&rig, 20);
-    struct consumer_options options = rig_options(&rig, 1);
     struct rank rank;
-    open_by_hand(&rank, &rig, &options);
-    take(&rank, 5);
-    consumer_driver_checkpoint(rank.driver);
-    until_asked(&rank);
+    open_asking(&rank, &rig);
     consumer_driver_stop(rank.driver);
     rank_until_ended(&rank);
     rank_save(&rank); /* too late: nothing follows */

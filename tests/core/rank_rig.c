@@ -315,6 +315,14 @@ void rank_begin(struct rank *rank, struct rig *rig, uint32_t slice)
     rank_start(rank);
 }
 
+void rank_begin_by_hand(struct rank *rank, struct rig *rig, uint32_t slice)
+{
+    struct consumer_options options = rig_options(rig, slice);
+    rank_open(rank, rig, &options);
+    rank->takes = RANK_TAKES_BY_HAND;
+    rank_start(rank);
+}
+
 void rank_take(struct rank *rank)
 {
     assert(rank->ready != NULL);

@@ -85,6 +85,8 @@ void rank_open(struct rank *rank, struct rig *rig, const struct consumer_options
 void rank_start(struct rank *rank);
 /* Opened and started with the rig's options. */
 void rank_begin(struct rank *rank, struct rig *rig, uint32_t slice);
+/* The same, and it takes by hand. */
+void rank_begin_by_hand(struct rank *rank, struct rig *rig, uint32_t slice);
 void rank_take(struct rank *rank);
 void rank_save(struct rank *rank);
 const struct consumer *rank_machine(const struct rank *rank);
