@@ -203,7 +203,6 @@ static struct chain_effect dispatch(struct chain_reader *reader)
     case CHAIN_IDLE:
         break;
     }
-    assert(reader->phase != CHAIN_IDLE);
     return (struct chain_effect){.kind = CHAIN_FAILED};
 }
 
@@ -220,6 +219,7 @@ struct chain_effect chain_reader_begin(struct chain_reader *reader)
 struct chain_effect chain_reader_answer(struct chain_reader *reader, int64_t now_ns)
 {
     struct chain_effect effect;
+    assert(reader->phase != CHAIN_IDLE);
     if (!unanswered(reader, now_ns, &effect))
         effect = dispatch(reader);
     store_op_release(&reader->op);

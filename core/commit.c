@@ -396,13 +396,13 @@ static struct commit_effect dispatch(struct commit *commit, int64_t now_ns)
     case COMMIT_IDLE:
         break;
     }
-    assert(commit->phase != COMMIT_IDLE);
     return (struct commit_effect){.kind = COMMIT_ENDED};
 }
 
 struct commit_effect commit_answer(struct commit *commit, int64_t now_ns)
 {
     struct commit_effect effect;
+    assert(commit->phase != COMMIT_IDLE);
     if (!unanswered(commit, now_ns, &effect))
         effect = dispatch(commit, now_ns);
     store_op_release(&commit->op);
@@ -411,6 +411,7 @@ struct commit_effect commit_answer(struct commit *commit, int64_t now_ns)
 
 struct commit_effect commit_wake(struct commit *commit, int64_t now_ns)
 {
+    assert(commit->phase != COMMIT_IDLE);
     switch (commit->phase) {
     case COMMIT_LISTING:
         return send_list(commit, now_ns);
@@ -424,9 +425,8 @@ struct commit_effect commit_wake(struct commit *commit, int64_t now_ns)
     case COMMIT_READING:
     case COMMIT_CREATING:
     case COMMIT_VALIDATING:
-        break;
     case COMMIT_IDLE:
-        assert(commit->phase != COMMIT_IDLE);
+        break;
     }
     return (struct commit_effect){.kind = COMMIT_SUBMIT}; /* the same request again */
 }

@@ -346,13 +346,13 @@ static struct membership_effect dispatch(struct membership *membership)
     case MEMBERSHIP_SAVING:
         break;
     }
-    assert(membership->phase != MEMBERSHIP_IDLE && membership->phase != MEMBERSHIP_SAVING);
     return (struct membership_effect){.kind = MEMBERSHIP_FAILED};
 }
 
 struct membership_effect membership_answer(struct membership *membership, int64_t now_ns)
 {
     struct membership_effect effect;
+    assert(membership->phase != MEMBERSHIP_IDLE && membership->phase != MEMBERSHIP_SAVING);
     if (!membership_unanswered(membership, now_ns, &effect))
         effect = dispatch(membership);
     store_op_release(&membership->op);

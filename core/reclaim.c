@@ -322,26 +322,25 @@ static void on_control(struct reclaim *reclaim, int64_t now_ns, struct reclaim_e
     case RECLAIM_LISTING:
     case RECLAIM_LISTING_AGAIN:
         on_watermark_page(reclaim, now_ns, effects);
-        return;
+        break;
     case RECLAIM_INTENDING:
         list_watermarks(reclaim, RECLAIM_LISTING_AGAIN, effects);
-        return;
+        break;
     case RECLAIM_RAISING:
         on_raised(reclaim, effects);
-        return;
+        break;
     case RECLAIM_SWEEPING_CHAIN:
     case RECLAIM_SWEEPING_TGBS:
     case RECLAIM_SWEEPING_FLOORS:
     case RECLAIM_SWEEPING_INTENTS:
         reclaim_sweep_page(reclaim, now_ns, effects);
-        return;
+        break;
     case RECLAIM_IDLE:
     case RECLAIM_READING:
     case RECLAIM_READING_AGAIN:
     case RECLAIM_ENDING:
         break;
     }
-    assert(reclaim->phase == RECLAIM_ENDING);
 }
 
 static void on_answer(struct reclaim *reclaim, int64_t now_ns, uint32_t slot,

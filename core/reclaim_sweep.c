@@ -210,7 +210,6 @@ static enum verdict judge(struct reclaim *reclaim, int64_t now_ns, size_t index,
     case RECLAIM_ENDING:
         break;
     }
-    assert(reclaim->phase == RECLAIM_SWEEPING_INTENTS);
     return VERDICT_STOP;
 }
 
