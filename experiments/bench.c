@@ -98,6 +98,10 @@ static int run_consume(struct bench *bench, const struct cli *cli)
 
 int bench_main(int argc, char **argv)
 {
+    static const struct cli_help helps[] = {
+        {CLI_ROUNDS, "N", "rounds in turn (default 21, beside rclone 5)"},
+        {0},
+    };
     struct cli cli = {
         .usage =
             "usage: lakestream bench [sim | core] [--json]\n"
@@ -126,6 +130,7 @@ int bench_main(int argc, char **argv)
             "MISSES is a matter of the machine and its load; WRONG is a bug, and makes the exit\n"
             "status 1.",
         .flags = CLI_JSON | CLI_ROUNDS | CLI_S3,
+        .helps = helps,
         .operands_max = 2,
     };
     if (!cli_parse(&cli, argc, argv))

@@ -65,9 +65,7 @@ static const struct flag_row rows[] = {
     {CLI_OUT, "out", "FOLDER", "where figures go (default out/figures)", TEXT(out)},
     {CLI_DOCS, "docs", NULL, "copy the SVGs to docs/figures, too (for README.md)", TOGGLE(docs)},
     {CLI_PAPER, "paper", "FILE",
-     "the page whose tables are rewritten (default PAPER_REPRO.md, where it is in the\n"
-     "                     current folder and neither --set, --seeds nor --quick is given)",
-     TEXT(paper)},
+     "the page whose tables are rewritten (default PAPER_REPRO.md, if it is here)", TEXT(paper)},
     {CLI_ENDPOINT, "endpoint", "URL",
      "where an s3:// store answers: http://127.0.0.1:9000 (default: AWS_ENDPOINT_URL, else AWS)",
      FLAG_ENDPOINT, 0, 0, 0},
@@ -136,6 +134,7 @@ static const struct flag_row rows[] = {
 /* clang-format on */
 
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
+#define FLAG_TEXT_MAX 64
 #define OPTION_BASE 256 /* getopt's values for rows[i] */
 
 const char *cli_program(void)
@@ -171,18 +170,43 @@ int cli_error(int status, const char *format, ...)
     return status;
 }
 
+/* In the verb's own words, where it has some. */
+static struct cli_help help_of(const struct cli *cli, const struct flag_row *row)
+{
+    for (const struct cli_help *own = cli->helps; own != NULL && own->flag != 0; own++)
+        if (own->flag == row->flag)
+            return *own;
+    return (struct cli_help){row->flag, row->argument, row->help};
+}
+
+/* "--name ARGUMENT" */
+static int flag_text(const struct flag_row *row, const struct cli_help *help,
+                     char text[FLAG_TEXT_MAX])
+{
+    bool bare = help->argument == NULL;
+    return snprintf(text, FLAG_TEXT_MAX, "--%s%s%s", row->name, bare ? "" : " ",
+                    bare ? "" : help->argument);
+}
+
 static void print_help(const struct cli *cli)
 {
+    char text[FLAG_TEXT_MAX];
+    int width = 0;
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        struct cli_help help = help_of(cli, &rows[i]);
+        int chars = flag_text(&rows[i], &help, text);
+        width = (cli->flags & rows[i].flag) != 0 && chars > width ? chars : width;
+    }
+    width = width > 6 ? width : 6; /* --help */
     printf("%s\n\n", cli->usage);
     for (size_t i = 0; i < ROW_COUNT; i++) {
         if ((cli->flags & rows[i].flag) == 0)
             continue;
-        char text[64];
-        snprintf(text, sizeof(text), "--%s%s%s", rows[i].name, rows[i].argument != NULL ? " " : "",
-                 rows[i].argument != NULL ? rows[i].argument : "");
-        printf("  %-18s %s\n", text, rows[i].help);
+        struct cli_help help = help_of(cli, &rows[i]);
+        flag_text(&rows[i], &help, text);
+        printf("  %-*s  %s\n", width, text, help.help);
     }
-    printf("  %-18s %s\n", "--help", "print this");
+    printf("  %-*s  %s\n", width, "--help", "print this");
     printf("\nExit status: 0 done, 1 the run failed, 2 usage.\n");
 }
 

@@ -75,11 +75,19 @@
 #define CLI_S3 (CLI_ENDPOINT | CLI_REGION | CLI_PROFILE | CLI_CA_FILE | CLI_STYLE | CLI_UNSIGNED)
 #define CLI_ENDPOINTS_MAX 8
 
+/* What a flag is to one verb, where the table's words do not say it. */
+struct cli_help {
+    uint64_t flag; /* of CLI_* */
+    const char *argument;
+    const char *help;
+};
+
 struct cli {
     /* What the verb is. */
-    const char *usage;   /* printed by --help: "usage: ..." and what it does */
-    uint64_t flags;      /* of CLI_* */
-    const char *operand; /* what the first operand is called; NULL: there need be none */
+    const char *usage;            /* printed by --help: "usage: ..." and what it does */
+    uint64_t flags;               /* of CLI_* */
+    const struct cli_help *helps; /* ended by {0}; NULL: none */
+    const char *operand;          /* what the first operand is called; NULL: there need be none */
     int operands_min;
     int operands_max;
 

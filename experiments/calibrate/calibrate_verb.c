@@ -188,6 +188,11 @@ static int calibrate(struct calibration *calibration)
 int calibrate_main(int argc, char **argv)
 {
     char error[STORE_ERROR_MAX];
+    static const struct cli_help helps[] = {
+        {CLI_OUT, "FILE", "where the profile goes (default: printed)"},
+        {CLI_QUICK, NULL, "a smaller load, about 15 s"},
+        {0},
+    };
     struct cli cli = {
         .usage =
             "usage: lakestream calibrate STORE [FLAGS]\n\n"
@@ -204,6 +209,7 @@ int calibrate_main(int argc, char **argv)
             "processors, as producers of a live run would.\n\n"
             "  lakestream calibrate s3://bucket --endpoint http://127.0.0.1:7480 --out rgw.yaml",
         .flags = CLI_OUT | CLI_JSON | CLI_QUICK | CLI_S3,
+        .helps = helps,
         .operand = "STORE",
         .operands_min = 1,
         .operands_max = 1,

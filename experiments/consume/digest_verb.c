@@ -100,6 +100,14 @@ static int show(const struct digest_call *call)
 
 int digest_main(int argc, char **argv)
 {
+    static const struct cli_help helps[] = {
+        {CLI_RANK, "N", "of this rank alone (default: of all)"},
+        {CLI_RANKS, "N", "ranks of the job (default 1)"},
+        {CLI_STEPS, "N", "so many steps (default: all of the order)"},
+        {CLI_LOG, "FOLDER", "hold the ranks' logs there against the order"},
+        {CLI_FROM, "STEP", "the first step (default: the first of the order)"},
+        {0},
+    };
     struct cli cli = {
         .usage =
             "usage: lakestream digest FILE [FLAGS]\n\n"
@@ -114,10 +122,13 @@ int digest_main(int argc, char **argv)
             "over all lives of every rank: each went on where an earlier one was, and was given\n"
             "exactly the batches and bytes of the order.\n\n"
             "  first, next  the first step, and the one behind the last\n"
-            "  digest       of the slices of these steps, each once; as consume prints it\n"
+            "  digest       of the slices of these steps, each once; what consume prints for a "
+            "rank\n"
+            "               whose first start was at the first of them\n"
             "  lives        times that the rank was started\n"
             "  given        steps over all lives, those given again after a crash included",
         .flags = CLI_JSON | CLI_RANK | CLI_RANKS | CLI_FROM | CLI_STEPS | CLI_LOG,
+        .helps = helps,
         .operand = "FILE",
         .operands_min = 1,
         .operands_max = 1,

@@ -148,15 +148,18 @@ void gc_report_line(const struct reclaim_report *report, const struct gc_report_
                     FILE *stream)
 {
     fprintf(stream,
-            "floor %" PRIu64 "/%" PRIu64 ", watermark %" PRIu64 " of consumer %u, newest step "
-            "%" PRIu64 "; %s %" PRIu64 " TGB%s (%.1f MB), %" PRIu64 " of them lost ones, %" PRIu64
-            " version%s, %" PRIu64 " marker%s; undecided %" PRIu64,
+            "floor: version %" PRIu64 ", step %" PRIu64 "; watermark %" PRIu64
+            " of consumer %u; newest step %" PRIu64 "; %s %" PRIu64 " TGB%s (%.1f MB), %" PRIu64
+            " of them lost ones, %" PRIu64 " version%s, %" PRIu64 " marker%s",
             report->floor.version, report->floor.step, report->watermark, report->holder,
             report->next_step > 0 ? report->next_step - 1 : 0,
             options->mode == RECLAIM_DRY_RUN ? "would delete" : "deleted", report->tgbs,
             plural(report->tgbs), (double)report->tgb_bytes / 1e6, report->orphans,
-            report->versions, plural(report->versions), report->markers, plural(report->markers),
-            report->undecided);
+            report->versions, plural(report->versions), report->markers, plural(report->markers));
+    if (report->young > 0)
+        fprintf(stream, "; %" PRIu64 " younger than --grace", report->young);
+    if (report->undecided > 0)
+        fprintf(stream, "; %" PRIu64 " not committed", report->undecided);
     if (report->missing > 0)
         fprintf(stream, "; %u missing, the first is consumer %u", report->missing,
                 report->first_missing);

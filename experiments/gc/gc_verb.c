@@ -236,6 +236,11 @@ static int gc(struct gc_call *call)
 
 int gc_main(int argc, char **argv)
 {
+    static const struct cli_help helps[] = {
+        {CLI_RANKS, "N",
+         "ranks without which nothing is given up (default: as batches have slices)"},
+        {0},
+    };
     struct cli cli = {
         .usage =
             "usage: lakestream gc STORE [FLAGS]\n\n"
@@ -255,6 +260,7 @@ int gc_main(int argc, char **argv)
             "--json prints one object for each round.",
         .flags = CLI_S3 | CLI_SET | CLI_JSON | CLI_DRY_RUN | CLI_LOOP | CLI_GRACE | CLI_BEHIND |
                  CLI_RANKS | CLI_RETIRE_CONSUMER | CLI_RETIRE_PRODUCER,
+        .helps = helps,
         .operand = "STORE",
         .operands_min = 1,
         .operands_max = 1,

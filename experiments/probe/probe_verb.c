@@ -159,9 +159,14 @@ static const char *usage(void)
 
 int probe_main(int argc, char **argv)
 {
+    static const struct cli_help helps[] = {
+        {CLI_ROUNDS, "N", "races to run (default 20)"},
+        {0},
+    };
     struct cli cli = {
         .usage = usage(),
         .flags = CLI_S3 | CLI_JSON | CLI_ROUNDS,
+        .helps = helps,
         .operand = "STORE",
         .operands_min = 1,
         .operands_max = 1,

@@ -214,6 +214,10 @@ static int validate(const struct cli *cli, struct validation *validation)
 
 int validate_main(int argc, char **argv)
 {
+    static const struct cli_help helps[] = {
+        {CLI_SEEDS, "N", "runs of each point (default 10)"},
+        {0},
+    };
     struct cli cli = {
         .usage = "usage: lakestream validate [FLAGS]\n\n"
                  "Holds the simulator against a public measurement of contention on one key:\n"
@@ -221,6 +225,7 @@ int validate_main(int argc, char **argv)
                  "and rewrites the section of PAPER_REPRO.md.",
         .flags = CLI_OUT | CLI_JSON | CLI_SEEDS | CLI_PAPER | CLI_FIT,
         .out = FOLDER_DEFAULT,
+        .helps = helps,
     };
     if (!cli_parse(&cli, argc, argv))
         return cli.status;
