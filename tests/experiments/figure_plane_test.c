@@ -15,9 +15,43 @@ struct small {
     struct figure_data data;
     struct reported reported;
     struct figure_page page;
+    /* What the figure wrote. */
+    char *table;
+    char *summary;
+    char *headline;
+    char *points;
+    char *variables;
 };
 
-/* The figure's experiment with one override, one seed. */
+#define TEXT_BYTES (1 << 16)
+
+/* What one of the figure's writers writes; NULL: it has none. */
+static char *written(const struct small *small, void (*write)(const struct figure_page *, FILE *))
+{
+    if (write == NULL)
+        return NULL;
+    char *text = calloc(1, TEXT_BYTES);
+    FILE *file = fmemopen(text, TEXT_BYTES, "w");
+    write(&small->page, file);
+    CU_ASSERT_EQUAL(fclose(file), 0);
+    return text;
+}
+
+static void write_all(struct small *small)
+{
+    const struct figure *figure = small->page.figure;
+    size_t size[2];
+    small->table = written(small, figure->paper);
+    small->summary = written(small, figure->summary);
+    small->headline = written(small, figure->headline);
+    FILE *points = open_memstream(&small->points, &size[0]);
+    FILE *variables = open_memstream(&small->variables, &size[1]);
+    figure->plot(&small->page, points, variables);
+    fclose(points);
+    fclose(variables);
+}
+
+/* The figure's experiment with one override, one seed, and what the figure writes of it. */
 static void small_make(struct small *small, const char *figure, const char *set)
 {
     struct diagnostic diagnostic;
@@ -36,26 +70,20 @@ static void small_make(struct small *small, const char *figure, const char *set)
                                        .reported = &small->reported,
                                        .folder = small->fixture.directory,
                                        .scripts = "plots"};
+    write_all(small);
 }
 
 static void small_remove(struct small *small)
 {
+    free(small->table);
+    free(small->summary);
+    free(small->headline);
+    free(small->points);
+    free(small->variables);
     figure_data_deinit(&small->data);
     reproduce_plan_deinit(&small->plan);
     results_close(small->db);
     fixture_remove(&small->fixture);
-}
-
-#define TEXT_BYTES (1 << 16)
-
-/* What one of the figure's writers wrote; the caller frees it. */
-static char *written(const struct small *small, void (*write)(const struct figure_page *, FILE *))
-{
-    char *text = calloc(1, TEXT_BYTES);
-    FILE *file = fmemopen(text, TEXT_BYTES, "w");
-    write(&small->page, file);
-    CU_ASSERT_EQUAL(fclose(file), 0);
-    return text;
 }
 
 static void expect(const char *text, const char *part)
@@ -76,120 +104,71 @@ static double number_behind(const char *text, const char *head, int cells)
     return strtod(at, NULL);
 }
 
-/* The points and the variables; *points is the caller's to free. */
-static void plot(const struct small *small, char **points, char **variables)
-{
-    size_t size[2];
-    FILE *first = open_memstream(points, &size[0]);
-    FILE *second = open_memstream(variables, &size[1]);
-    small->page.figure->plot(&small->page, first, second);
-    fclose(first);
-    fclose(second);
-}
-
 static void amplification_is_that_of_headers(void)
 {
     static struct small small;
-    char *points;
-    char *variables;
     small_make(&small, "p6", "run.duration=30s");
-    char *table = written(&small, small.page.figure->paper);
-    char *summary = written(&small, small.page.figure->summary);
-    plot(&small, &points, &variables);
     /* 32 bytes on 1 MiB; a rank alone needs all of a TGB, and 64 a 64th each. */
-    expect(table, "| 64 | 1.00003 | 1.00");
-    expect(table, "| 64.0 | 64 |");
-    expect(table, "| 1 | 1.00003 |");
-    expect(table, "Ceph RGW");
+    expect(small.table, "| 64 | 1.00003 | 1.00");
+    expect(small.table, "| 64.0 | 64 |");
+    expect(small.table, "| 1 | 1.00003 |");
+    expect(small.table, "Ceph RGW");
     /* More ranks are given nothing in so short a time: their TGBs are large. */
-    expect(summary, "up to 512 ranks");
-    expect(summary, "| as reported: at most 1.02 at every scale");
-    expect(points, "\n512\t1.0000305");
-    expect(variables, "asked = 1.02\nreported = 1\nreported_dense = 128\n");
-    free(table);
-    free(summary);
-    free(points);
-    free(variables);
+    expect(small.summary, "up to 512 ranks");
+    expect(small.summary, "| as reported: at most 1.02 at every scale");
+    expect(small.points, "\n512\t1.0000305");
+    expect(small.variables, "asked = 1.02\nreported = 1\nreported_dense = 128\n");
     small_remove(&small);
 }
 
 static void reductions_stand_beside_the_closed_form(void)
 {
     static struct small small;
-    char *points;
-    char *variables;
     small_make(&small, "p7", "run.duration=400s");
-    char *table = written(&small, small.page.figure->paper);
-    char *summary = written(&small, small.page.figure->summary);
-    plot(&small, &points, &variables);
-    expect(table, "| 25 |");
-    expect(table, "By it the reported 72.0 % is had at a period of ");
-    expect(summary, "as the closed form");
-    CU_ASSERT_PTR_NULL(strstr(summary, "not as"));
-    expect(variables, "labels = '25 50 100 200 400 without '");
-    expect(variables, "chosen = '0 0 1 0 0 0 '");
+    expect(small.table, "| 25 |");
+    expect(small.table, "By it the reported 72.0 % is had at a period of ");
+    expect(small.summary, "as the closed form");
+    CU_ASSERT_PTR_NULL(strstr(small.summary, "not as"));
+    expect(small.variables, "labels = '25 50 100 200 400 without '");
+    expect(small.variables, "chosen = '0 0 1 0 0 0 '");
     /* With 400 steps between checkpoints nothing is let go in 400 s. */
-    double reduction = number_behind(points, "\n400\t", 0);
+    double reduction = number_behind(small.points, "\n400\t", 0);
     CU_ASSERT(reduction > -5 && reduction < 5);
-    reduction = number_behind(points, "\n25\t", 0);
+    reduction = number_behind(small.points, "\n25\t", 0);
     CU_ASSERT(reduction > 60 && reduction < 80);
-    free(table);
-    free(summary);
-    free(points);
-    free(variables);
     small_remove(&small);
 }
 
 static void a_timeline_has_every_process(void)
 {
     static struct small small;
-    char *points;
-    char *variables;
     small_make(&small, "p8", "run.duration=530s");
-    char *table = written(&small, small.page.figure->paper);
-    char *summary = written(&small, small.page.figure->summary);
-    char *headline = written(&small, small.page.figure->headline);
-    plot(&small, &points, &variables);
-    expect(table, "What happens: `producer:0-1@150s+60s,");
-    expect(summary, "0 steps skipped, ");
-    expect(summary, "| as reported: producers, ranks");
-    expect(headline, "0 steps skipped");
-    expect(variables, "ranks = 8\nproducers = 8\n");
-    expect(variables, "incident_kinds = 'producer rank rollback outage '");
-    expect(variables, "incident_processes = '0-1 3 0-7 0 '");
+    expect(small.table, "What happens: `producer:0-1@150s+60s,");
+    expect(small.summary, "0 steps skipped, ");
+    expect(small.summary, "| as reported: producers, ranks");
+    expect(small.headline, "0 steps skipped");
+    expect(small.variables, "ranks = 8\nproducers = 8\n");
+    expect(small.variables, "incident_kinds = 'producer rank rollback outage '");
+    expect(small.variables, "incident_processes = '0-1 3 0-7 0 '");
     /* Time, committed, floor, 8 ranks, 8 producers. */
     size_t columns = 1;
-    for (const char *at = strchr(points, '\n') + 1; *at != '\n'; at++)
+    for (const char *at = strchr(small.points, '\n') + 1; *at != '\n'; at++)
         columns += *at == '\t';
     CU_ASSERT_EQUAL(columns, 19);
-    free(table);
-    free(summary);
-    free(headline);
-    free(points);
-    free(variables);
     small_remove(&small);
 }
 
 static void hours_with_and_without_are_compared(void)
 {
     static struct small small;
-    char *points;
-    char *variables;
     small_make(&small, "p1_reclaimed", "run.duration=60min");
-    char *table = written(&small, small.page.figure->paper);
-    char *headline = written(&small, small.page.figure->headline);
-    plot(&small, &points, &variables);
-    expect(table, "| policy, hour 1 | manifest MiB kept | reclaimed |");
+    expect(small.table, "| policy, hour 1 | manifest MiB kept | reclaimed |");
     /* MiB of the manifest, kept and reclaimed. */
-    double kept = number_behind(table, "\n| dac | ", 0);
-    double reclaimed = number_behind(table, "\n| dac | ", 1);
+    double kept = number_behind(small.table, "\n| dac | ", 0);
+    double reclaimed = number_behind(small.table, "\n| dac | ", 1);
     CU_ASSERT(kept > 2.5 && reclaimed > 0.1 && reclaimed < 1);
-    expect(headline, "dac in hour 1: median age ");
-    expect(variables, "reclaimed = '0 1 0 1 0 1 0 1 '");
-    free(table);
-    free(headline);
-    free(points);
-    free(variables);
+    expect(small.headline, "dac in hour 1: median age ");
+    expect(small.variables, "reclaimed = '0 1 0 1 0 1 0 1 '");
     small_remove(&small);
 }
 
