@@ -98,10 +98,11 @@ struct reclaim_report {
     uint64_t tgb_bytes;
     uint64_t orphans; /* of tgbs: of an incarnation that another one fenced, or lost to */
     uint64_t orphan_bytes;
-    uint64_t markers;   /* old floors and intents */
-    uint64_t live;      /* TGBs listed that stay: named */
-    uint64_t young;     /* ... could go, but for the grace */
-    uint64_t undecided; /* ... above their producer's state: to be committed, or of a dead one */
+    uint64_t markers;      /* old floors and intents */
+    uint64_t live;         /* TGBs listed that stay: named */
+    uint64_t young;        /* ... could go, but for the grace */
+    uint64_t young_bucket; /* the newest of those: far ahead where a clock was */
+    uint64_t undecided;    /* ... above their producer's state: to be committed, or of a dead one */
     uint64_t undecided_bytes;
     uint32_t undecided_count; /* producers, the one with the oldest TGB first */
     struct reclaim_undecided undecided_of[RECLAIM_UNDECIDED_MAX];

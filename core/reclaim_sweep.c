@@ -124,6 +124,8 @@ static enum verdict judge_tgb(struct reclaim *reclaim, int64_t now_ns, const cha
     }
     if (is_young(reclaim, now_ns, &name)) {
         report->young++;
+        report->young_bucket =
+            name.bucket > report->young_bucket ? name.bucket : report->young_bucket;
         return VERDICT_KEEP;
     }
     *object = is_orphan(state, &name) ? RECLAIM_OBJECT_ORPHAN : RECLAIM_OBJECT_TGB;

@@ -7,6 +7,9 @@
 #include "experiments/results/table.h"
 #include "experiments/trials/progress.h"
 
+#define WAIT_USUAL_NS (60 * NS_PER_S)
+#define AHEAD_S 60.0
+
 /* ---- for people ---- */
 
 static const char *plural(uint64_t count)
@@ -79,12 +82,20 @@ static int64_t undecided_age_ns(const struct reclaim_undecided *undecided,
     return options->now_ns - (int64_t)undecided->oldest_bucket * TGB_BUCKET_NS;
 }
 
-/* Producers whose oldest TGB waits for longer than TGBs usually do; the oldest comes first. */
+/* Longer than TGBs usually wait for their commit, whatever --grace is: a producer that is well is
+ * not to be retired. */
+static bool waits_long(const struct reclaim_undecided *undecided,
+                       const struct gc_report_options *options)
+{
+    int64_t usual_ns = options->grace_ns > WAIT_USUAL_NS ? options->grace_ns : WAIT_USUAL_NS;
+    return undecided_age_ns(undecided, options) >= usual_ns;
+}
+
+/* Producers whose oldest TGB waits long; the oldest comes first. */
 static void print_undecided(const struct reclaim_report *report,
                             const struct gc_report_options *options, FILE *stream)
 {
-    if (report->undecided_count == 0 ||
-        undecided_age_ns(&report->undecided_of[0], options) < options->grace_ns)
+    if (report->undecided_count == 0 || !waits_long(&report->undecided_of[0], options))
         return;
     struct table *table = table_open();
     table_add_column(table, "producer", "", TABLE_PLAIN);
@@ -93,13 +104,12 @@ static void print_undecided(const struct reclaim_report *report,
     table_add_column(table, "oldest", "s ago", TABLE_PLAIN);
     for (uint32_t i = 0; i < report->undecided_count; i++) {
         const struct reclaim_undecided *row = &report->undecided_of[i];
-        int64_t age_ns = undecided_age_ns(row, options);
-        if (age_ns < options->grace_ns)
+        if (!waits_long(row, options))
             continue;
         table_add_integer(table, row->producer);
         table_add_integer(table, (int64_t)row->tgbs);
         table_add_number(table, (double)row->bytes / 1e6);
-        table_add_number(table, (double)(age_ns / NS_PER_S));
+        table_add_number(table, (double)(undecided_age_ns(row, options) / NS_PER_S));
     }
     fprintf(stream, "\n");
     table_print(table, TABLE_ALIGNED, stream);
@@ -108,7 +118,24 @@ static void print_undecided(const struct reclaim_report *report,
             options->command, report->undecided_of[0].producer);
 }
 
-static void print_rest(const struct reclaim_report *report, FILE *stream)
+/* TGBs of a producer whose clock was ahead once: their buckets are, and those of what follows. */
+static void print_ahead(const struct reclaim_report *report,
+                        const struct gc_report_options *options, FILE *stream)
+{
+    char ahead[PROGRESS_TEXT_MAX];
+    double ahead_s =
+        ((double)report->young_bucket * (double)TGB_BUCKET_NS - (double)options->now_ns) / 1e9;
+    if (report->young == 0 || ahead_s < AHEAD_S)
+        return;
+    progress_duration_text(ahead_s, ahead);
+    fprintf(stream,
+            "The newest of them is %s ahead of this machine's clock: was a producer's clock wrong? "
+            "--grace 0s\ndeletes them.\n",
+            ahead);
+}
+
+static void print_rest(const struct reclaim_report *report, const struct gc_report_options *options,
+                       FILE *stream)
 {
     if (report->undecided > 0)
         fprintf(stream, "Not committed as of version %" PRIu64 ": %" PRIu64 " TGB%s (%.1f MB).\n",
@@ -117,6 +144,7 @@ static void print_rest(const struct reclaim_report *report, FILE *stream)
     if (report->young > 0)
         fprintf(stream, "Left for later, younger than --grace: %" PRIu64 " TGB%s.\n", report->young,
                 plural(report->young));
+    print_ahead(report, options, stream);
     if (report->abandoned > 0)
         fprintf(stream, "Left for later, not answered: %" PRIu64 " deletion%s.\n",
                 report->abandoned, plural(report->abandoned));
@@ -140,7 +168,7 @@ void gc_report_print(const struct reclaim_report *report, const struct gc_report
     print_watermark(report, stream);
     print_missing(report, options, stream);
     print_deleted(report, options, stream);
-    print_rest(report, stream);
+    print_rest(report, options, stream);
     print_undecided(report, options, stream);
 }
 

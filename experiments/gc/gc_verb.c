@@ -96,7 +96,7 @@ static bool take_flags(struct gc_call *call)
 
 /* ---- the run ---- */
 
-/* What it says of itself; ranks that nobody declared are as many as its batches have slices. */
+/* What it says of itself; ranks that nobody declared are as many as read a batch. */
 static int read_marker(struct gc_call *call)
 {
     char reason[STORE_ERROR_MAX] = "";
@@ -123,8 +123,8 @@ static int read_marker(struct gc_call *call)
                            "%s was made by another version of this program (format %lld), so "
                            "nothing was deleted; reclaim it with that version",
                            call->url, (long long)format);
-    else if (call->ranks == 0)
-        call->ranks = tgb_mesh_slices(mesh);
+    else if (call->ranks == 0) /* plain batches are for one */
+        call->ranks = tgb_mesh_slices(mesh) > 0 ? tgb_mesh_slices(mesh) : 1;
     call->config.entry_bytes = (uint64_t)entry;
     json_decref(marker);
     return status;

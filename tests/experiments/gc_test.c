@@ -168,6 +168,52 @@ static void a_rank_that_never_came_is_retired_as_advised(void)
     plane_close(&plane);
 }
 
+/* Gives a TGB's file a second name, in another bucket. */
+static void link_in_bucket(const struct plane *plane, const char *path, const char *bucket)
+{
+    char folder[LIVE_PATH_MAX];
+    char other[LIVE_PATH_MAX];
+    live_path(folder, plane->folder, "tgb+/%s+", bucket);
+    int failed = mkdir(folder, 0777);
+    assert(failed == 0);
+    live_path(other, folder, "%s", strrchr(path, '/') + 1);
+    failed = link(path, other);
+    assert(failed == 0);
+}
+
+static void a_clock_that_was_ahead_is_told(void)
+{
+    struct plane plane;
+    char path[LIVE_PATH_MAX];
+    plane_open(&plane, "2x1", 20);
+    consume(&plane, "17");
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--dry-run")), 0);
+    CU_ASSERT_EQUAL(live_count_in(plane.process.out, "younger than --grace: 12"), 1);
+    CU_ASSERT_EQUAL(live_count_in(plane.process.out, "ahead of this machine's clock"), 0);
+    bool found = plane_tgb_path(&plane, 1, path);
+    CU_ASSERT_TRUE_FATAL(found);
+    link_in_bucket(&plane, path, "000900000000");
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--dry-run")), 0);
+    CU_ASSERT_EQUAL(live_count_in(plane.process.out, "ahead of this machine's clock"), 1);
+    plane_close(&plane);
+}
+
+static void plain_batches_wait_for_their_one_rank(void)
+{
+    struct plane plane;
+    char order[LIVE_PATH_MAX];
+    plane_open(&plane, "none", 5);
+    live_path(order, plane.scratch, "order");
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume", WORDS("--order", order, "--rank", "1", "--steps", "5")), 0);
+    json_t *report = round_of(&plane, NULL);
+    CU_ASSERT_EQUAL(live_number(report, "missing", NULL), 1);
+    CU_ASSERT_EQUAL(live_number(report, "first_missing", NULL), 0);
+    CU_ASSERT_EQUAL(live_number(report, "tgbs", NULL), 0);
+    json_decref(report);
+    plane_close(&plane);
+}
+
 static void a_dead_producers_batches_go_when_it_is_retired(void)
 {
     struct plane plane;
@@ -191,6 +237,13 @@ static void a_dead_producers_batches_go_when_it_is_retired(void)
     CU_ASSERT_EQUAL(live_number(undecided, "bytes", NULL), PLANE_TGB_BYTES);
     json_decref(report);
     CU_ASSERT_EQUAL(access(left, F_OK), 0);
+    /* Advised once it waits for long, not at once. */
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s")), 0);
+    CU_ASSERT_EQUAL(live_count_in(plane.process.out, "--retire-producer 0"), 0);
+    link_in_bucket(&plane, left, "000000000001");
+    unlink(left);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s")), 0);
+    CU_ASSERT_EQUAL(live_count_in(plane.process.out, "--retire-producer 0"), 1);
     CU_ASSERT_EQUAL(
         plane_run(&plane, "gc",
                   WORDS("--grace", "0s", "--behind", "1", "--json", "--retire-producer", "0")),
@@ -308,6 +361,8 @@ const struct harness_test gc_tests[] = {
     HARNESS_TEST(nothing_goes_while_a_rank_is_missing),
     HARNESS_TEST(a_human_retires_who_will_not_come_back),
     HARNESS_TEST(a_rank_that_never_came_is_retired_as_advised),
+    HARNESS_TEST(a_clock_that_was_ahead_is_told),
+    HARNESS_TEST(plain_batches_wait_for_their_one_rank),
     HARNESS_TEST(a_dead_producers_batches_go_when_it_is_retired),
     HARNESS_TEST(strangers_objects_are_left_alone),
     HARNESS_TEST(a_new_job_begins_where_nothing_is_given_up),
