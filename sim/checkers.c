@@ -51,8 +51,10 @@ static void check_version(struct checkers *checkers, uint64_t named, uint64_t by
     fence_checker_version(&checkers->fence, checked, violations);
     steps_checker_version(&checkers->steps, checkers->chain.floor.step, checked, violations);
     checkers->manifest_bytes = bytes;
-    if (checkers->follows_ranks)
+    if (checkers->follows_ranks) {
         committed_order_version(&checkers->order, checked->manifest);
+        reclaim_checker_version(&checkers->reclaim, checked);
+    }
     if (checkers->joined != NULL)
         checkers->joined(checkers->joined_context, checked);
 }

@@ -71,12 +71,14 @@ void rank_holds_applied(struct rank_holds *holds, const struct store_op *op)
         number_applied(holds, &name);
         return;
     case WATERMARK_NUMBER_RETIRED:
+        reclaim_checker_heard(holds->reclaim, name.consumer);
         if (name.number > hold->retired)
             hold->retired = name.number;
         if (name.number >= hold->holder)
             end_hold(holds, name.consumer);
         return;
     case WATERMARK_NUMBER_VALUE:
+        reclaim_checker_heard(holds->reclaim, name.consumer);
         value_applied(holds, &name);
         return;
     }

@@ -180,15 +180,98 @@ static void the_highest_floor_and_intent_stay(void)
     name_intent(key, 2);
     apply(&bench, STORE_DELETE, key);
     CU_ASSERT_EQUAL(bench.violations.count, 1);
-    write_floor(&bench, 3, 2);
+    write_floor(&bench, 3, 1);
     write_floor(&bench, 4, 1);
-    name_floor(key, (struct floor){.version = 3, .step = 2});
+    name_floor(key, (struct floor){.version = 3, .step = 1});
     apply(&bench, STORE_DELETE, key);
     CU_ASSERT_EQUAL(bench.violations.count, 1);
     name_floor(key, (struct floor){.version = 4, .step = 1});
     apply(&bench, STORE_DELETE, key);
     CU_ASSERT_EQUAL(bench.violations.count, 2);
     CU_ASSERT_TRUE(ends(&bench, "the highest intent, is deleted"));
+}
+
+/* Two reclaimers wrote at once: what is first in a listing is not the highest step. */
+static void the_floor_of_the_highest_step_stays(void)
+{
+    struct bench bench;
+    char key[STORE_KEY_MAX];
+    bench_open(&bench);
+    write_floor(&bench, 2, 2);
+    write_floor(&bench, 3, 2);
+    write_floor(&bench, 4, 1);
+    name_floor(key, (struct floor){.version = 2, .step = 2});
+    apply(&bench, STORE_DELETE, key);
+    CU_ASSERT_EQUAL(bench.violations.count, 0);
+    name_floor(key, (struct floor){.version = 3, .step = 2});
+    apply(&bench, STORE_DELETE, key);
+    CU_ASSERT_TRUE(ends(&bench, "the floor of the highest step, is deleted"));
+}
+
+static void show_floor(struct bench *bench, uint32_t actor, struct floor floor)
+{
+    char key[STORE_KEY_MAX];
+    struct list_page page = {0};
+    name_floor(key, floor);
+    list_page_add(&page, key, 0);
+    reclaim_checker_shown(&bench->reclaim, actor, &page);
+    list_page_deinit(&page);
+}
+
+static void who_sends_a_floor_below_one_that_he_saw_is_caught(void)
+{
+    struct bench bench;
+    bench_open(&bench);
+    show_floor(&bench, 3, (struct floor){.version = 4, .step = 1});
+    show_floor(&bench, 3, (struct floor){.version = 3, .step = 2});
+    reclaim_checker_sends(&bench.reclaim, 0, 3, &(struct floor){.version = 4, .step = 2});
+    reclaim_checker_sends(&bench.reclaim, 0, 2, &(struct floor){.version = 4, .step = 1});
+    CU_ASSERT_EQUAL(bench.violations.count, 0);
+    reclaim_checker_sends(&bench.reclaim, 0, 3, &(struct floor){.version = 4, .step = 1});
+    CU_ASSERT_TRUE(ends(&bench, "floor 4-1 is sent by who has seen 4-2"));
+}
+
+static void what_is_given_up_while_a_rank_is_unheard_is_caught(void)
+{
+    struct bench bench;
+    char key[STORE_KEY_MAX];
+    bench_open(&bench);
+    bench.reclaim.declared = 2;
+    reclaim_checker_heard(&bench.reclaim, 0);
+    write_floor(&bench, 4, 1); /* no step is below it */
+    CU_ASSERT_EQUAL(bench.violations.count, 0);
+    write_floor(&bench, 4, 2);
+    CU_ASSERT_EQUAL(bench.violations.count, 1);
+    name_intent(key, 2);
+    apply(&bench, STORE_PUT, key);
+    CU_ASSERT_EQUAL(bench.violations.count, 2);
+    reclaim_checker_heard(&bench.reclaim, 1);
+    apply(&bench, STORE_PUT, key);
+    CU_ASSERT_EQUAL(bench.violations.count, 2);
+    CU_ASSERT_TRUE(ends(&bench, "rank 1 has never said what it needs"));
+}
+
+static void create_version(struct bench *bench, uint8_t incarnation, uint64_t first_step)
+{
+    struct manifest manifest = {.version = 9,
+                                .author = {.incarnation = incarnation_of(incarnation)},
+                                .first_step = first_step};
+    struct checked_version checked = {.manifest = &manifest};
+    reclaim_checker_version(&bench->reclaim, &checked);
+}
+
+static void a_version_that_is_not_trimmed_is_caught(void)
+{
+    struct bench bench;
+    bench_open(&bench);
+    create_version(&bench, 1, 1);
+    write_floor(&bench, 4, 2);
+    create_version(&bench, 1, 1); /* he may not know yet */
+    create_version(&bench, 2, 1); /* nor may another */
+    CU_ASSERT_EQUAL(bench.violations.count, 0);
+    create_version(&bench, 2, 2);
+    create_version(&bench, 2, 1);
+    CU_ASSERT_TRUE(ends(&bench, "version 9 begins at step 1; the floor was at step 2"));
 }
 
 const struct harness_test reclaim_checker_tests[] = {
@@ -199,5 +282,9 @@ const struct harness_test reclaim_checker_tests[] = {
     HARNESS_TEST(an_undecided_batch_that_is_deleted_is_caught),
     HARNESS_TEST(an_unknown_producer_s_batch_is_undecided),
     HARNESS_TEST(the_highest_floor_and_intent_stay),
+    HARNESS_TEST(the_floor_of_the_highest_step_stays),
+    HARNESS_TEST(who_sends_a_floor_below_one_that_he_saw_is_caught),
+    HARNESS_TEST(what_is_given_up_while_a_rank_is_unheard_is_caught),
+    HARNESS_TEST(a_version_that_is_not_trimmed_is_caught),
     {0},
 };
