@@ -111,7 +111,8 @@ static bool settle(struct swarm *swarm)
         return true;
     if (swarm->final_demon == SWARM_DEMONS_MAX)
         swarm_demon_start_final(swarm);
-    return reclaim_driver_machine(swarm->demons[swarm->final_demon].driver)->rounds > 1;
+    return reclaim_driver_machine(swarm->demons[swarm->final_demon].driver)->rounds >
+           SWARM_FINAL_ROUNDS;
 }
 
 /* ---- making and running ---- */
@@ -146,8 +147,10 @@ static void make_world(struct swarm *swarm)
     };
     swarm->store = virtual_store_open(&store);
     checkers_watch(&swarm->checkers, swarm->store);
-    if (config->ranks > 0)
+    if (config->ranks > 0) {
         checkers_follow_ranks(&swarm->checkers, tgb_mesh_slices(config->mesh));
+        swarm->checkers.reclaim.declared = config->ranks;
+    }
     swarm->final_demon = SWARM_DEMONS_MAX;
     timer_init(&swarm->heal, heal, swarm);
     loop_timer_set(&swarm->loop.loop, &swarm->heal, config->phase1_ns);
@@ -181,7 +184,10 @@ void swarm_run(const struct swarm_options *options, struct swarm_result *result)
     for (uint32_t i = 0; i < config->producers; i++)
         swarm_life_start(swarm, i, 0);
     for (uint32_t i = 0; i < config->ranks; i++)
-        swarm_rank_start(swarm, i, RETURN_AGAIN);
+        if (i == config->late_rank)
+            swarm_rank_restart_in(swarm, i, RETURN_AGAIN, config->late_ns);
+        else
+            swarm_rank_start(swarm, i, RETURN_AGAIN);
     for (uint32_t i = 0; i < config->reclaimers; i++)
         swarm_demon_start(swarm);
     swarm_upset_begin(swarm);

@@ -11,6 +11,7 @@
 #define RECLAIM_DOMAIN UINT64_C(0x5245434c41494d)
 #define RANK_STREAMS 1000 /* keeps the second stream of a life apart from the first ones */
 #define PATIENCE 64       /* retries of a slice */
+#define LATE_SHARE 3      /* of so many worlds, in one a rank may come late */
 /* Of creates at most; more, and 64 in a row that come to nothing are no longer rare. */
 #define CREATES_HIT_MOST 0.85
 
@@ -192,6 +193,10 @@ static void draw_ranks(struct swarm_config *config, struct random_stream *random
     config->checkpoint_steps = draw_count(random, 1, 12);
     config->checkpoints_kept = draw_count(random, 1, 4);
     config->save_ns = units(config, draw_magnitude(random, 0.1, 30));
+    bool late = draw_count(random, 0, LATE_SHARE - 1) == 0;
+    uint32_t rank = draw_count(random, 0, SWARM_RANKS_MAX - 1);
+    config->late_rank = late && rank < config->ranks ? rank : UINT32_MAX;
+    config->late_ns = (int64_t)((double)config->phase1_ns * draw_between(random, 0.0, 0.6));
 }
 
 void swarm_config_draw(struct swarm_config *config, const struct swarm_limits *limits)

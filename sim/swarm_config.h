@@ -24,7 +24,9 @@
     X(UPSET_JUMP, "jump", "its wall clock jumps; clocks are wrong from the start, too")            \
     X(UPSET_ROLLBACK, "rollback", "a rank dies and goes back to an older checkpoint")              \
     X(UPSET_RESTORE, "restore", "a rank dies and goes back to checkpoints that it had before")     \
-    X(UPSET_RETIRE, "retire", "a rank is retired by hand, dead or alive, and comes back later")
+    X(UPSET_RETIRE, "retire", "a rank is retired by hand, dead or alive, and comes back later")    \
+    X(UPSET_NEWCOMER, "newcomer",                                                                  \
+      "a rank comes with less while a reclaimer stands still between its listings")
 
 /* Those from here on meet only ranks. */
 #define UPSET_FIRST_OF_RANKS UPSET_ROLLBACK
@@ -71,6 +73,8 @@ struct swarm_config {
     uint64_t checkpoint_steps;
     uint32_t checkpoints_kept;
     int64_t save_ns;
+    uint32_t late_rank;      /* comes long after the others; UINT32_MAX: none */
+    int64_t late_ns;         /* so long */
     int64_t clock_spread_ns; /* clocks are wrong by up to this */
     double apply_fraction;
     double sigma;

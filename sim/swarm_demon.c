@@ -50,6 +50,7 @@ static void on_round(void *context, const struct reclaim_report *report, const c
     if (report->end == RECLAIM_REFUSED)
         violations_add(&swarm->checkers.violations, swarm->loop.now_ns, demon->host.actor,
                        "end: a round of a reclaimer failed: %s", error);
+    demon->swept += report->end == RECLAIM_DONE;
     if (report->end == RECLAIM_DONE && report->missing == 0 &&
         report->consumers == swarm->config->ranks)
         demon->clean++;
@@ -101,10 +102,35 @@ void swarm_demon_start_final(struct swarm *swarm)
     swarm_config_reclaimer(config, swarm->demon_count, &options);
     options.behind = 0;
     options.grace_ns = 0;
+    options.marker_grace_ns = 0;
     options.full_every = 1;
     /* By then what was late has landed. */
     int64_t first_ns = config->plan.late_max_ns + config->plan.delay_ns + 8 * config->unit_ns;
     start(swarm, &options, first_ns, config->unit_ns);
+}
+
+void swarm_demon_sends(struct swarm *swarm, uint32_t actor, const struct store_op *op)
+{
+    struct swarm_demon *demon = &swarm->demons[actor - SWARM_DEMON_ACTOR];
+    struct floor floor;
+    if (swarm->config->ranks > 0 && op->verb == STORE_PUT && name_parse_floor(op->key, &floor))
+        reclaim_checker_sends(&swarm->checkers.reclaim, swarm->loop.now_ns, actor, &floor);
+    if (!swarm->ambush || op->verb != STORE_LIST ||
+        reclaim_driver_machine(demon->driver)->phase != RECLAIM_LISTING)
+        return;
+    swarm->ambush = false;
+    swarm_host_pause(&demon->host, swarm_draw_units(swarm, 10, 300));
+    swarm_upset_newcomer(swarm);
+}
+
+void swarm_demon_is_answered(struct swarm *swarm, uint32_t actor, const struct store_op *op)
+{
+    const struct swarm_demon *demon = &swarm->demons[actor - SWARM_DEMON_ACTOR];
+    if (op->verb != STORE_LIST || op->outcome != STORE_OK || swarm->config->ranks == 0)
+        return;
+    enum reclaim_phase phase = reclaim_driver_machine(demon->driver)->phase;
+    if (phase == RECLAIM_READING || phase == RECLAIM_READING_AGAIN)
+        reclaim_checker_shown(&swarm->checkers.reclaim, actor, &op->page);
 }
 
 void swarm_demon_crash(struct swarm_demon *demon)

@@ -78,6 +78,27 @@ static void check_ranks(struct swarm *swarm)
                            rank, swarm->checkers.order.count, swarm->rank_life_count);
 }
 
+static void check_left(struct swarm *swarm, const char *prefix, const char *what, uint64_t most)
+{
+    uint64_t left = virtual_store_stock(swarm->store, prefix).objects;
+    if (left > most)
+        violations_add(&swarm->checkers.violations, swarm->loop.now_ns, NOBODY,
+                       "end: %" PRIu64 " %s are stored after a last round, which keeps %" PRIu64,
+                       left, what, most);
+}
+
+/* No version is left below the floor, and no floor or intent below the highest. */
+static void check_swept(struct swarm *swarm)
+{
+    const struct chain_checker *chain = &swarm->checkers.chain;
+    if (swarm->final_demon == SWARM_DEMONS_MAX ||
+        swarm->demons[swarm->final_demon].swept < SWARM_FINAL_ROUNDS)
+        return;
+    uint64_t living = chain->version + 1 - chain->floor.version;
+    check_left(swarm, NAME_MANIFEST_PREFIX, "versions and floors", living + 1);
+    check_left(swarm, NAME_INTENT_PREFIX, "intents", 1);
+}
+
 /* Nothing is left below the floor, and no orphan: what is stored is what is live. */
 static void check_reclaimed(struct swarm *swarm)
 {
@@ -102,5 +123,6 @@ void swarm_check_end(struct swarm *swarm)
     check_holders(swarm);
     check_store(swarm);
     check_ranks(swarm);
+    check_swept(swarm);
     check_reclaimed(swarm);
 }

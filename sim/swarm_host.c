@@ -11,6 +11,8 @@ static void on_fault(void *context, enum fault_moment moment, enum fault_kind ki
     struct swarm_host *host = context;
     struct swarm_plane *plane = &host->swarm->result->plane;
     swarm_trace_fault(host, moment, kind, op);
+    if (moment == FAULT_ANSWERED && host->kind == HOST_RECLAIMER)
+        swarm_demon_is_answered(host->swarm, host->actor, op);
     if (moment != FAULT_SUBMITTED)
         return;
     switch (host->kind) {
@@ -23,6 +25,7 @@ static void on_fault(void *context, enum fault_moment moment, enum fault_kind ki
         return;
     case HOST_RECLAIMER:
         swarm_plane_note(plane, PLANE_RECLAIMER, kind, op);
+        swarm_demon_sends(host->swarm, host->actor, op);
         return;
     }
 }

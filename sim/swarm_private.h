@@ -17,6 +17,7 @@
 #define SWARM_RANK_LIVES_MAX 128
 #define SWARM_RANK_LIVES_UPSET (SWARM_RANK_LIVES_MAX - 8 * SWARM_RANKS_MAX)
 #define SWARM_DEMONS_MAX 16   /* reclaimers, one after the other */
+#define SWARM_FINAL_ROUNDS 2  /* of the last: old markers are seen in one, deleted in the next */
 #define SWARM_RETIRERS_MAX 16 /* of ranks, by hand */
 #define SWARM_BACKUPS_MAX 6   /* sets of checkpoints that a rank had before */
 /* Actor numbers: those of producers' lives come first. */
@@ -74,6 +75,9 @@ struct swarm_rank_life {
     uint64_t oldest;         /* step of the checkpoints it was started from; 0: none */
     struct trainer *trainer; /* NULL: dead */
     bool ended;
+    /* At its last save: it had a successor; the value that it had published. */
+    bool superseded;
+    uint64_t published;
 };
 
 struct swarm_rank {
@@ -96,7 +100,8 @@ struct swarm_demon {
     struct reclaim_driver *driver; /* NULL: dead */
     struct reclaim_observer observer;
     uint64_t floor_step; /* that its last round left */
-    uint32_t clean;      /* rounds in which nobody was missing and all was swept */
+    uint32_t swept;      /* rounds that came to their end */
+    uint32_t clean;      /* of those, in which nobody was missing */
 };
 
 struct swarm {
@@ -115,7 +120,9 @@ struct swarm {
     bool healed;
     struct timer doom; /* of a life that was started to die soon */
     uint32_t doomed;
-    uint32_t final_demon; /* cleans up when all is quiet; SWARM_DEMONS_MAX: not yet */
+    bool ambush;           /* the next listing of watermarks is followed by a pause, */
+    struct timer newcomer; /* and meanwhile a rank comes */
+    uint32_t final_demon;  /* cleans up when all is quiet; SWARM_DEMONS_MAX: not yet */
     struct timer restarts[SWARM_PRODUCERS_MAX];
     uint32_t restart_fault[SWARM_PRODUCERS_MAX]; /* the upset that it is for */
     uint32_t life_count;
@@ -160,6 +167,10 @@ void swarm_lives_close(struct swarm *swarm);
 /* swarm_rank.c */
 void swarm_rank_start(struct swarm *swarm, uint32_t rank, enum swarm_return from);
 void swarm_rank_restart_later(struct swarm *swarm, uint32_t rank, enum swarm_return from);
+/* The same after a given time. */
+void swarm_rank_restart_in(struct swarm *swarm, uint32_t rank, enum swarm_return from,
+                           int64_t after_ns);
+void swarm_rank_crash(struct swarm *swarm, uint32_t rank); /* all its lives */
 bool swarm_rank_runs(const struct swarm *swarm, uint32_t rank);
 bool swarm_rank_life_runs(const struct swarm_rank_life *life);
 void swarm_rank_life_crash(struct swarm_rank_life *life);
@@ -174,6 +185,9 @@ void swarm_demon_start(struct swarm *swarm);
 /* One that cleans up when all is quiet, with nothing left to wait for. */
 void swarm_demon_start_final(struct swarm *swarm);
 void swarm_demon_crash(struct swarm_demon *demon);
+/* The request of a reclaimer that is just being sent, or answered. */
+void swarm_demon_sends(struct swarm *swarm, uint32_t actor, const struct store_op *op);
+void swarm_demon_is_answered(struct swarm *swarm, uint32_t actor, const struct store_op *op);
 void swarm_demons_close(struct swarm *swarm);
 
 /* swarm_end.c: what must hold when all is over. */
@@ -181,6 +195,8 @@ void swarm_check_end(struct swarm *swarm);
 
 /* swarm_upset.c */
 void swarm_upset_begin(struct swarm *swarm);
+/* A rank comes with less than it was known to need. */
+void swarm_upset_newcomer(struct swarm *swarm);
 /* A drawn time: every order of magnitude between so many units is as likely. */
 int64_t swarm_draw_units(struct swarm *swarm, double low, double high);
 /* Starts another incarnation later, unless one is coming already. */

@@ -41,15 +41,19 @@ static void restart_due(struct timer *timer, void *context)
             swarm_rank_start(swarm, rank, swarm->ranks[rank].restart_from);
 }
 
-void swarm_rank_restart_later(struct swarm *swarm, uint32_t rank, enum swarm_return from)
+void swarm_rank_restart_in(struct swarm *swarm, uint32_t rank, enum swarm_return from,
+                           int64_t after_ns)
 {
     struct timer *timer = &swarm->ranks[rank].restart;
-    if (timer->slot != 0)
-        return;
     swarm->ranks[rank].restart_from = from;
     timer_init(timer, restart_due, swarm);
-    loop_timer_set(&swarm->loop.loop, timer,
-                   swarm->loop.now_ns + swarm_draw_units(swarm, 0.1, 100));
+    loop_timer_set(&swarm->loop.loop, timer, swarm->loop.now_ns + after_ns);
+}
+
+void swarm_rank_restart_later(struct swarm *swarm, uint32_t rank, enum swarm_return from)
+{
+    if (swarm->ranks[rank].restart.slot == 0)
+        swarm_rank_restart_in(swarm, rank, from, swarm_draw_units(swarm, 0.1, 100));
 }
 
 /* ---- what trainers report ---- */
@@ -62,6 +66,12 @@ static void on_running(void *context, uint64_t step)
     swarm_trace(life->host.swarm, life->host.actor,
                 "== runs as number %" PRIu64 " from step %" PRIu64 ", %" PRIu32 " checkpoints kept",
                 membership->number, step, membership->checkpoints.count);
+    if (membership->checkpoints.count > 0 && rank_of(life)->disk.number < membership->number)
+        violations_add(&life->host.swarm->checkers.violations, life->host.swarm->loop.now_ns,
+                       life->host.actor,
+                       "reader: rank %" PRIu32 " runs as number %" PRIu64
+                       " on checkpoints that bear number %" PRIu64,
+                       life->rank, membership->number, rank_of(life)->disk.number);
     if (life->oldest == 0)
         turns[TURN_ALLOWED_NEW]++;
     else
@@ -90,6 +100,10 @@ static void on_saved(void *context, const struct checkpoint_set *set)
 {
     struct swarm_rank_life *life = context;
     struct swarm_rank *rank = rank_of(life);
+    const struct membership *membership = &trainer_consumer(life->trainer)->membership;
+    const struct rank_hold *hold = rank_holds_of(&life->host.swarm->checkers.holds, life->rank);
+    life->superseded = hold->highest > membership->number;
+    life->published = membership->published;
     swarm_trace(life->host.swarm, life->host.actor,
                 "== %" PRIu32 " checkpoints are durable, the oldest at step %" PRIu64, set->count,
                 set->items[0].step);
@@ -105,7 +119,15 @@ static void on_refused(void *context)
 static void on_checkpointed(void *context, uint64_t step)
 {
     struct swarm_rank_life *life = context;
+    const struct membership *membership = &trainer_consumer(life->trainer)->membership;
     swarm_trace(life->host.swarm, life->host.actor, "== checkpoint at step %" PRIu64, step);
+    /* It has listed its numbers since. */
+    if (life->superseded && membership->published > life->published)
+        violations_add(&life->host.swarm->checkers.violations, life->host.swarm->loop.now_ns,
+                       life->host.actor,
+                       "reader: rank %" PRIu32 " goes on as number %" PRIu64
+                       ", which was superseded before it published step %" PRIu64,
+                       life->rank, membership->number, membership->published);
 }
 
 static void on_request(void *context, const struct consumer_answer *answer)
@@ -248,6 +270,13 @@ void swarm_rank_life_crash(struct swarm_rank_life *life)
     trainer_crash(life->trainer);
     trainer_close(life->trainer);
     life->trainer = NULL;
+}
+
+void swarm_rank_crash(struct swarm *swarm, uint32_t rank)
+{
+    for (uint32_t i = 0; i < swarm->rank_life_count; i++)
+        if (swarm->rank_lives[i].rank == rank && swarm_rank_life_runs(&swarm->rank_lives[i]))
+            swarm_rank_life_crash(&swarm->rank_lives[i]);
 }
 
 /* ---- phase 2 ---- */

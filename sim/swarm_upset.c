@@ -198,9 +198,33 @@ static void upset_rank(struct swarm *swarm, struct swarm_rank_life *life, enum s
             swarm_rank_life_crash(life);
         swarm_rank_restart_later(swarm, rank, RETURN_AGAIN);
         return;
+    case UPSET_NEWCOMER:
+        swarm->ambush = true;
+        return;
     case UPSET_COUNT:
         return;
     }
+}
+
+static void newcomer_due(struct timer *timer, void *context)
+{
+    (void)timer;
+    struct swarm *swarm = context;
+    if (swarm->healed)
+        return;
+    uint32_t rank = (uint32_t)draw(swarm, swarm->config->ranks);
+    bool anew = draw(swarm, 2) == 0;
+    swarm_rank_crash(swarm, rank);
+    swarm_rank_start(swarm, rank, anew ? RETURN_ANEW : RETURN_RESTORE);
+}
+
+void swarm_upset_newcomer(struct swarm *swarm)
+{
+    if (swarm->newcomer.slot != 0)
+        return;
+    timer_init(&swarm->newcomer, newcomer_due, swarm);
+    loop_timer_set(&swarm->loop.loop, &swarm->newcomer,
+                   swarm->loop.now_ns + swarm_draw_units(swarm, 0.5, 10));
 }
 
 /* ---- when ---- */
@@ -258,6 +282,7 @@ static void upset_due(struct timer *timer, void *context)
     case UPSET_ROLLBACK:
     case UPSET_RESTORE:
     case UPSET_RETIRE:
+    case UPSET_NEWCOMER:
     case UPSET_COUNT:
         return;
     }
