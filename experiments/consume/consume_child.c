@@ -7,23 +7,25 @@
 
 #include "experiments/consume/consume_rank.h"
 
-bool consume_child_start(struct consume_child *child, const struct consume_job *job,
-                         const struct consume_child *children, uint32_t count)
+bool consume_child_start(struct consume_child *child, const struct consume_family *family)
 {
+    const struct consume_job *job = family->job;
     int fd;
     pid_t pid = live_process_fork(&fd);
     if (pid < 0)
         return false;
     if (pid == 0) {
         /* Held here, the parent's ends would hide its death from the others. */
-        for (uint32_t i = 0; i < count; i++)
-            if (children[i].fd >= 0)
-                close(children[i].fd);
+        for (uint32_t i = 0; i < family->count; i++)
+            if (family->children[i].fd >= 0)
+                close(family->children[i].fd);
         struct consume_rank_options options = {
             .job = job,
             .rank = child->rank,
             .end_step = child->started && job->steps > 0 ? child->first_step + job->steps : 0,
             .rollback = child->started ? 0 : job->rollback, /* it went back already */
+            .pace = family->pace,
+            .index = (uint32_t)(child - family->children),
             .fd = fd,
         };
         _exit(consume_rank_main(&options));

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "experiments/consume/consume_job.h"
+#include "experiments/consume/consume_pace.h"
 #include "experiments/consume/consume_wire.h"
 #include "experiments/live/live_process.h"
 
@@ -33,10 +34,17 @@ struct consume_child {
     struct consume_figures life;   /* of this one, as last told */
 };
 
+/* What the processes of a call share; all borrowed. */
+struct consume_family {
+    const struct consume_job *job;
+    struct consume_child *children; /* whose sockets a new process closes */
+    uint32_t count;
+    struct consume_pace *pace; /* NULL: none */
+};
+
 /* Forks. In the child it does not return. False: no more processes or descriptors, errno says why.
- * `children`, `count` of them, are the whole call's: the new process closes their sockets. */
-MUST_USE bool consume_child_start(struct consume_child *child, const struct consume_job *job,
-                                  const struct consume_child *children, uint32_t count);
+ */
+MUST_USE bool consume_child_start(struct consume_child *child, const struct consume_family *family);
 /* After a hang-up: waits for the process. True: it died by a signal; `text` says how it ended. */
 bool consume_child_reap(struct consume_child *child, char text[LIVE_DEATH_TEXT_MAX]);
 /* Over all lives; latencies, digest and next step are those of the newest that has any. */

@@ -16,6 +16,7 @@
 #include "core/consumer_driver.h"
 #include "core/digest_chain.h"
 #include "experiments/consume/checkpoint_file.h"
+#include "experiments/consume/consume_place.h"
 #include "experiments/consume/consume_wire.h"
 #include "experiments/consume/rank_log.h"
 #include "experiments/consume/slice_check.h"
@@ -26,6 +27,7 @@
 #define FETCH_RETRIES 64       /* as of all else: an outage of minutes is waited for */
 #define HEAP_BESIDE (16 << 20) /* bytes that are kept beside the budget */
 #define PROGRESS_NS (250 * NS_PER_MS)
+#define PACE_NS (5 * NS_PER_MS) /* between two looks at the slowest rank's checkpoints */
 /* What is in flight, and the last checkpoint, get so long once the rank is to stop. */
 #define DRAIN_NS (20 * NS_PER_S)
 
@@ -44,7 +46,7 @@ struct consume_rank {
     bool running;
     bool stopping;
     bool stopped;              /* the driver was asked to stop */
-    bool holding;              /* a step is in the hands of the trainer */
+    bool taking;               /* a step is being taken: what it sets off comes later */
     uint64_t checkpoint_asked; /* newest step of one; 0: none */
     uint64_t end_step;         /* 0: none */
     int64_t running_ns;        /* since when */
@@ -69,13 +71,39 @@ static void stop_driver(struct consume_rank *rank)
     consumer_driver_stop(rank->driver);
 }
 
-static void ask_checkpoint(struct consume_rank *rank)
+/* Whether a checkpoint at `step` drops none that a slower rank may have to go back to. */
+static bool may_checkpoint(const struct consume_rank *rank, uint64_t step)
 {
-    rank->checkpoint_asked = consumer_driver_consumer(rank->driver)->cursor;
+    const struct consumer *consumer = consumer_driver_consumer(rank->driver);
+    struct checkpoint_set kept = consumer->membership.checkpoints;
+    uint64_t oldest = kept.count > 0 ? kept.items[0].step : 0;
+    if (rank->options->pace == NULL || kept.count == 0)
+        return true;
+    for (uint32_t i = 0; i < consumer->waiting.count; i++)
+        checkpoint_add(&kept, &consumer->waiting.items[i], CONSUME_CHECKPOINTS_KEPT);
+    if (rank->checkpoint_asked > kept.items[kept.count - 1].step) /* the driver comes to it later */
+        checkpoint_add(&kept, &(struct checkpoint){.step = rank->checkpoint_asked},
+                       CONSUME_CHECKPOINTS_KEPT);
+    checkpoint_add(&kept, &(struct checkpoint){.step = step}, CONSUME_CHECKPOINTS_KEPT);
+    return kept.items[0].step == oldest ||
+           consume_pace_reached(rank->options->pace, kept.items[0].step);
+}
+
+static void tell_pace(struct consume_rank *rank, uint64_t step)
+{
+    if (rank->options->pace != NULL)
+        consume_pace_tell(rank->options->pace, rank->options->index, step);
+}
+
+/* Before `step`: what was taken before now may not be behind the cursor yet. */
+static void ask_checkpoint(struct consume_rank *rank, uint64_t step)
+{
+    rank->checkpoint_asked = step;
     consumer_driver_checkpoint(rank->driver);
 }
 
-/* Where it is to go on is kept first, if there is something new to keep. */
+/* Where it is to go on is kept first, if there is something new to keep, and what all ranks keep
+ * stays. */
 static void stop(struct consume_rank *rank, enum consume_end end)
 {
     if (rank->stopping)
@@ -93,8 +121,9 @@ static void stop(struct consume_rank *rank, enum consume_end end)
         stop_driver(rank);
         return;
     }
-    if (rank->checkpoint_asked != consumer->cursor && consumer->counters.steps > 0)
-        ask_checkpoint(rank);
+    if (rank->checkpoint_asked < consumer->cursor && consumer->counters.steps > 0 &&
+        may_checkpoint(rank, consumer->cursor))
+        ask_checkpoint(rank, consumer->cursor);
     if (consumer->saved_step >= rank->checkpoint_asked)
         stop_driver(rank);
 }
@@ -139,11 +168,17 @@ static void use_step(struct consume_rank *rank)
     const struct consumer *consumer = consumer_driver_consumer(rank->driver);
     uint64_t step = consumer->cursor;
     bool last = rank->end_step != 0 && step + 1 >= rank->end_step;
-    rank->holding = false;
+    bool due = job->checkpoints != NULL && (step % job->checkpoint_every == 0 || last);
+    if (due && !may_checkpoint(rank, step + 1)) { /* the others come first */
+        loop_timer_set(loop_of(rank), &rank->step, loop_now(loop_of(rank)) + PACE_NS);
+        return;
+    }
     rank->used_ns = loop_now(loop_of(rank));
+    rank->taking = true;
     consumer_driver_take(rank->driver);
-    if (job->checkpoints != NULL && (step % job->checkpoint_every == 0 || last))
-        ask_checkpoint(rank);
+    rank->taking = false;
+    if (due)
+        ask_checkpoint(rank, step + 1);
     if (last)
         stop(rank, CONSUME_DONE);
 }
@@ -179,8 +214,7 @@ static void on_ready(void *context, uint32_t consumer, const struct consumer_del
     (void)consumer;
     if (rank->stopping || !accept_step(rank, delivery))
         return;
-    rank->holding = true;
-    if (rank->options->job->step_ns == 0)
+    if (rank->options->job->step_ns == 0 && !rank->taking)
         use_step(rank);
     else
         loop_timer_set(loop_of(rank), &rank->step,
@@ -188,6 +222,15 @@ static void on_ready(void *context, uint32_t consumer, const struct consumer_del
 }
 
 /* ---- what else the machine says ---- */
+
+/* So that all ranks keep where they began before any of them drops it. */
+static void keep_start(struct consume_rank *rank, uint64_t step)
+{
+    if (consumer_driver_consumer(rank->driver)->membership.checkpoints.count > 0)
+        tell_pace(rank, step);
+    else
+        ask_checkpoint(rank, step);
+}
 
 static void on_running(void *context, uint32_t consumer, uint64_t step)
 {
@@ -209,6 +252,8 @@ static void on_running(void *context, uint32_t consumer, uint64_t step)
         fail(rank, "rank %u: its log cannot be written: %s", rank->options->rank, strerror(errno));
     else if (rank->end_step != 0 && step >= rank->end_step)
         stop(rank, CONSUME_DONE);
+    else if (job->checkpoints != NULL)
+        keep_start(rank, step);
 }
 
 static void on_save(void *context, uint32_t consumer, const struct checkpoint_set *checkpoints)
@@ -237,6 +282,7 @@ static void on_checkpointed(void *context, uint32_t consumer, uint64_t step)
 {
     struct consume_rank *rank = context;
     (void)consumer;
+    tell_pace(rank, step);
     if (rank->stopping && step >= rank->checkpoint_asked)
         stop_driver(rank);
 }
@@ -377,8 +423,11 @@ static bool prepare(struct consume_rank *rank, struct consumer_options *consumer
                  strerror(errno));
         return false;
     }
+    uint64_t *rollback = &consumer->membership.rollback_step;
     return job->checkpoints == NULL ||
-           checkpoint_file_load(&rank->file, &consumer->checkpoints, rank->text);
+           (checkpoint_file_load(&rank->file, &consumer->checkpoints, rank->text) &&
+            consume_place_check(job, rank->options->rank, &consumer->checkpoints, rollback,
+                                rank->text));
 }
 
 static void run(struct consume_rank *rank, const struct consumer_options *consumer)

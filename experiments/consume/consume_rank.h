@@ -3,13 +3,16 @@
 #define EXPERIMENTS_CONSUME_RANK_H
 
 #include "experiments/consume/consume_job.h"
+#include "experiments/consume/consume_pace.h"
 
 struct consume_rank_options {
     const struct consume_job *job; /* borrowed */
     uint32_t rank;
-    uint64_t end_step; /* stops before it; 0: after job->steps, or when asked */
-    uint64_t rollback; /* of membership; 0: none */
-    int fd;            /* its end of the socket to the parent (consume_wire.h); owned */
+    uint64_t end_step;         /* stops before it; 0: after job->steps, or when asked */
+    uint64_t rollback;         /* of membership; 0: none */
+    struct consume_pace *pace; /* borrowed; NULL: it goes at its own */
+    uint32_t index;            /* of this rank in it */
+    int fd;                    /* its end of the socket to the parent (consume_wire.h); owned */
 };
 
 /* The whole life of the process, right after fork: opens its own loop and store, loads its

@@ -25,6 +25,7 @@
 struct consume_supervisor {
     const struct consume_run_options *options;
     struct consume_run *run;
+    struct consume_family family;
     struct progress progress;
     uint32_t failed;
     bool stopping;
@@ -106,7 +107,7 @@ static void start_waiting(struct consume_supervisor *supervisor)
     for (uint32_t i = 0; i < run->count && !supervisor->stopping; i++) {
         struct consume_child *child = &run->children[i];
         if (child->state != CONSUME_CHILD_WAITING || progress_now_ns() < child->start_at_ns ||
-            consume_child_start(child, supervisor->options->job, run->children, run->count))
+            consume_child_start(child, &supervisor->family))
             continue;
         child->state = CONSUME_CHILD_FINISHED;
         fail(supervisor,
@@ -280,6 +281,10 @@ enum consume_outcome consume_run(const struct consume_run_options *options, stru
     assert(run->children != NULL && fds != NULL);
     for (uint32_t i = 0; i < run->count; i++)
         run->children[i] = (struct consume_child){.rank = options->first + i, .fd = -1};
+    supervisor.family = (struct consume_family){
+        .job = options->job, .children = run->children, .count = run->count};
+    if (options->job->checkpoints != NULL && run->count > 1)
+        supervisor.family.pace = consume_pace_open(run->count);
     supervisor.progress = progress_make(options->messages, supervisor.label);
     supervisor.progress.unit = "steps";
     do {
@@ -292,6 +297,8 @@ enum consume_outcome consume_run(const struct consume_run_options *options, stru
     } while (wait_and_take(&supervisor, fds));
     progress_clear(&supervisor.progress);
     run->wall_s = (double)(progress_now_ns() - begun_ns) / 1e9;
+    if (supervisor.family.pace != NULL)
+        consume_pace_close(supervisor.family.pace);
     free(fds);
     return conclude(&supervisor);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/name.h"
+#include "experiments/consume/consume_place.h"
 #include "experiments/live/live_marker.h"
 #include "experiments/live/live_request.h"
 
@@ -34,20 +35,28 @@ enum open_result consume_start_check(struct live_session *session, const struct 
 
 /* ---- agreeing ---- */
 
+enum said {
+    SAID_NOTHING,
+    SAID_PLACE, /* a step >= 1 */
+    SAID_DAMAGED,
+    SAID_FAILED,
+};
+
 static void set_key(struct store_op *op, const char *token)
 {
     snprintf(op->key, sizeof(op->key), "%s%s", LIVE_CONSUME_PREFIX, token);
 }
 
-/* Where nobody has, says job->from. False: the store failed. */
-static bool propose(struct live_session *session, const char *token, const struct consume_job *job,
-                    char text[CONSUME_JOB_TEXT_MAX])
+/* Where nobody has, says where to start. False: the store failed. */
+static bool propose(struct live_session *session, const char *token,
+                    const struct consume_place *place, char text[CONSUME_JOB_TEXT_MAX])
 {
     char sent[BYTES_MAX];
     struct store_op op;
     store_op_init(&op);
     set_key(&op, token);
-    snprintf(sent, sizeof(sent), "{\"from\": %" PRIu64 "}", job->from);
+    snprintf(sent, sizeof(sent), "{\"from\": %" PRIu64 "%s}", place->step,
+             place->beginning ? "" : ", \"kept\": true");
     op.verb = STORE_PUT_IF_ABSENT;
     op.body = (struct body){.kind = BODY_BYTES, .bytes = strlen(sent), .data = (uint8_t *)sent};
     live_request(session, &op);
@@ -58,51 +67,90 @@ static bool propose(struct live_session *session, const char *token, const struc
     return said;
 }
 
-/* Outside input. 0: damaged. */
-static uint64_t parse(const struct body *body)
+/* Outside input. Step 0: damaged. */
+static struct consume_place parse(const struct body *body)
 {
     json_error_t reason;
     json_t *said =
         json_loadb((const char *)body->data, body->bytes, JSON_REJECT_DUPLICATES, &reason);
     json_int_t from = json_integer_value(json_object_get(said, "from"));
+    bool kept = json_is_true(json_object_get(said, "kept"));
     json_decref(said);
-    return from >= 1 && (uint64_t)from < NAME_COUNT_MAX ? (uint64_t)from : 0;
+    bool right = from >= 1 && (uint64_t)from < NAME_COUNT_MAX;
+    return (struct consume_place){.step = right ? (uint64_t)from : 0, .beginning = !kept};
 }
 
-enum open_result consume_start_agree(struct live_session *session, const char *token,
-                                     struct consume_job *job, char text[CONSUME_JOB_TEXT_MAX])
+static enum said listen(struct live_session *session, const char *token, const char *url,
+                        struct consume_place *place, char text[CONSUME_JOB_TEXT_MAX])
 {
     struct store_op op;
-    uint64_t agreed = 0;
-    enum open_result result = OPEN_BAD_INPUT;
-    if (!propose(session, token, job, text))
-        return OPEN_FAILED;
+    enum said said = SAID_NOTHING;
+    *place = (struct consume_place){0};
     store_op_init(&op);
     set_key(&op, token);
     op.verb = STORE_GET;
     op.range_bytes = BYTES_MAX;
     live_request(session, &op);
-    if (op.outcome == STORE_OK)
-        agreed = parse(&op.result);
-    if (op.outcome != STORE_OK) {
-        result = OPEN_FAILED;
+    if (op.outcome == STORE_OK) {
+        *place = parse(&op.result);
+        said = place->step > 0 ? SAID_PLACE : SAID_DAMAGED;
+    } else if (op.outcome != STORE_NOT_FOUND) {
+        said = SAID_FAILED;
         snprintf(text, CONSUME_JOB_TEXT_MAX, "%s", live_session_error(&op));
-    } else if (agreed == 0) {
+    }
+    if (said == SAID_DAMAGED)
         snprintf(text, CONSUME_JOB_TEXT_MAX,
-                 "%s: %s%s is damaged; start all ranks with another --token", job->url,
+                 "%s: %s%s is damaged; start all ranks with another --token", url,
                  LIVE_CONSUME_PREFIX, token);
-    } else if (agreed < job->from) {
+    store_op_deinit(&op);
+    return said;
+}
+
+/* The files are only looked at by who comes first: the others may find what those that run already
+ * have saved and dropped since. */
+static enum open_result find_place(struct live_session *session, const char *token,
+                                   const struct consume_job *job, uint32_t ranks,
+                                   struct consume_place *place, char text[CONSUME_JOB_TEXT_MAX])
+{
+    enum said said = listen(session, token, job->url, place, text);
+    if (said == SAID_NOTHING) {
+        enum open_result found = consume_place_find(job, ranks, place, text);
+        if (place->step == 0)
+            *place = (struct consume_place){.step = job->from, .beginning = true};
+        if (found == OPEN_OK && !propose(session, token, place, text))
+            return OPEN_FAILED;
+        char reason[CONSUME_JOB_TEXT_MAX];
+        said = listen(session, token, job->url, place, found == OPEN_OK ? text : reason);
+        if (said == SAID_NOTHING && found == OPEN_OK)
+            snprintf(text, CONSUME_JOB_TEXT_MAX, "%s: %s%s was deleted by other hands", job->url,
+                     LIVE_CONSUME_PREFIX, token);
+    }
+    if (said == SAID_DAMAGED)
+        return OPEN_BAD_INPUT;
+    return said == SAID_PLACE ? OPEN_OK : OPEN_FAILED;
+}
+
+enum open_result consume_start_agree(struct live_session *session, const char *token,
+                                     uint32_t ranks, struct consume_job *job,
+                                     char text[CONSUME_JOB_TEXT_MAX])
+{
+    struct consume_place place;
+    char from[STORE_KEY_MAX];
+    const uint64_t first = job->from;
+    enum open_result result = find_place(session, token, job, ranks, &place, text);
+    if (result != OPEN_OK)
+        return result;
+    if (place.step < first) {
         snprintf(text, CONSUME_JOB_TEXT_MAX,
                  "the ranks with --token %s start at step %" PRIu64
                  ", and what is below step %" PRIu64
                  " has been given up since; start all ranks with another --token",
-                 token, agreed, job->from);
-    } else {
-        char from[STORE_KEY_MAX];
-        job->from = agreed;
-        snprintf(from, sizeof(from), "what %s%s says:", LIVE_CONSUME_PREFIX, token);
-        result = check_from(session, job, from, text);
+                 token, place.step, first);
+        return OPEN_BAD_INPUT;
     }
-    store_op_deinit(&op);
+    job->from = place.step;
+    snprintf(from, sizeof(from), "what %s%s says:", LIVE_CONSUME_PREFIX, token);
+    result = check_from(session, job, from, text);
+    consume_place_take(&place, job);
     return result;
 }

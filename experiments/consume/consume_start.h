@@ -1,5 +1,5 @@
-/* consume_start.h - the step at which the ranks of a job start that keep no checkpoint: the same
- * for all. */
+/* consume_start.h - the step at which the ranks of a job start that are started one by one: the
+ * same for all. */
 #ifndef EXPERIMENTS_CONSUME_START_H
 #define EXPERIMENTS_CONSUME_START_H
 
@@ -11,13 +11,14 @@ MUST_USE enum open_result consume_start_check(struct live_session *session,
                                               const struct consume_job *job,
                                               char text[CONSUME_JOB_TEXT_MAX]);
 
-/* For ranks that are started one by one: the first of all that come with this token says where they
- * start, at its job->from, in run/consume-TOKEN, which is made by create-if-absent; the others take
- * job->from from there. Whoever comes again with the token takes it, too. Blocks. OPEN_BAD_INPUT:
- * steps from there on were given up meanwhile, or what is said there is damaged, or beyond the
- * chain. */
+/* The first of all that come with this token says where they start, in run/consume-TOKEN, which is
+ * made by create-if-absent: where consume_place_find says by the files of all ranks, else at its
+ * job->from. The others take it from there, and so does whoever comes again with the token. Sets
+ * from and rollback of the job as consume_place_take does. Blocks. OPEN_BAD_INPUT: steps from there
+ * on were given up meanwhile, or it is beyond the chain. OPEN_FAILED: the files have no step in
+ * common, or what is said there is damaged. */
 MUST_USE enum open_result consume_start_agree(struct live_session *session, const char *token,
-                                              struct consume_job *job,
+                                              uint32_t ranks, struct consume_job *job,
                                               char text[CONSUME_JOB_TEXT_MAX]);
 
 #endif

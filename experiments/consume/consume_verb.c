@@ -8,6 +8,7 @@
 #include "experiments/cli_config.h"
 #include "experiments/config/units.h"
 #include "experiments/consume/checkpoint_file.h"
+#include "experiments/consume/consume_place.h"
 #include "experiments/consume/consume_report.h"
 #include "experiments/consume/consume_start.h"
 #include "experiments/consume/order_witness.h"
@@ -155,44 +156,59 @@ static int open_session(const struct consume_call *call, enum directory_access a
     return cli_error(opened == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
 }
 
-/* Whether this rank goes on from a checkpoint. A status other than CLI_DONE: it was told why not
- * even that is known. */
-static int find_place(const struct consume_call *call, bool *found)
+static int tell(enum open_result result, const char *text)
 {
-    const struct consume_job *job = &call->job;
-    struct checkpoint_file file = {
-        .folder = job->checkpoints, .run = job->run, .rank = call->first, .slices = job->slices};
-    struct checkpoint_set set = {0};
-    char error[CHECKPOINT_FILE_TEXT_MAX];
-    if (job->checkpoints != NULL && !checkpoint_file_load(&file, &set, error))
-        return cli_error(CLI_FAILED, "rank %u: %s", call->first, error);
-    *found = set.count > 0;
-    return CLI_DONE;
+    if (result == OPEN_OK)
+        return CLI_DONE;
+    return cli_error(result == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", text);
 }
 
-/* Ranks that are started one by one start at one step, too. */
+/* All ranks are here: they go on at one step. */
+static int find_place(struct consume_call *call)
+{
+    char text[CONSUME_JOB_TEXT_MAX];
+    struct consume_place place;
+    enum open_result found = consume_place_find(&call->job, call->ranks, &place, text);
+    if (found == OPEN_OK && place.ahead > 0 && call->job.rollback == 0)
+        fprintf(stderr,
+                "lakestream: all ranks go on at step %" PRIu64
+                ", the newest that every rank keeps; %u of %u were ahead of it\n",
+                place.step, place.ahead, call->ranks);
+    if (found == OPEN_OK)
+        consume_place_take(&place, &call->job);
+    return tell(found, text);
+}
+
+/* Ranks that are started one by one start at one step, too: by a flag that all are given, which
+ * must be a checkpoint that this rank keeps, if it keeps any; or by their token. */
 static int agree(struct consume_call *call)
 {
     struct live_session session;
     char text[CONSUME_JOB_TEXT_MAX];
-    bool found = false;
-    int status = find_place(call, &found);
-    if (status != CLI_DONE || found)
-        return status;
+    struct consume_job *job = &call->job;
+    if (call->token[0] == '\0' && job->rollback > 0) {
+        job->from = 0;
+        return CLI_DONE;
+    }
+    if (call->cli->from > 0 && job->rollback == 0) {
+        struct consume_place place = {.step = job->from, .beginning = true};
+        consume_place_take(&place, job);
+        return CLI_DONE;
+    }
     if (call->token[0] == '\0')
-        return cli_error(CLI_USAGE,
-                         "rank %u of %u has no checkpoint, and all ranks are to start at one step: "
-                         "give them all the same --from STEP (%" PRIu64
-                         " is the first now), or the same --token WORD, a new one for every job",
-                         call->first, call->ranks, call->job.from);
-    status = open_session(call, DIRECTORY_WRITE, &session);
+        return cli_error(
+            CLI_USAGE,
+            "rank %u of %u is started alone, and all ranks are to start at one step: give them all "
+            "the same --token WORD, a new one for every start of the job; or, those that keep no "
+            "checkpoints, the same --from STEP (%" PRIu64
+            " is the first now), and those that do, the same --rollback STEP",
+            call->first, call->ranks, job->from);
+    int status = open_session(call, DIRECTORY_WRITE, &session);
     if (status != CLI_DONE)
         return status;
-    enum open_result agreed = consume_start_agree(&session, call->token, &call->job, text);
+    enum open_result agreed = consume_start_agree(&session, call->token, call->ranks, job, text);
     live_session_close(&session);
-    if (agreed == OPEN_OK)
-        return CLI_DONE;
-    return cli_error(agreed == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", text);
+    return tell(agreed, text);
 }
 
 /* What the store says of the run; the session is closed before anything is forked. */
@@ -208,9 +224,9 @@ static int find_job(struct consume_call *call)
     if (found == OPEN_OK && given)
         found = consume_start_check(&session, &call->job, text);
     live_session_close(&session);
-    if (found == OPEN_OK)
-        return given || call->count == call->ranks ? CLI_DONE : agree(call);
-    return cli_error(found == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", text);
+    if (found != OPEN_OK)
+        return tell(found, text);
+    return call->count == call->ranks ? find_place(call) : agree(call);
 }
 
 /* The number that a process of this call had, and no other: another one may run as this rank. */
@@ -330,6 +346,13 @@ static int witness(struct consume_call *call)
 
 int consume_main(int argc, char **argv)
 {
+    static const struct cli_help helps[] = {
+        {CLI_RANK, "N", "run this rank alone, from 0 (default: as srun or mpirun say, else all)"},
+        {CLI_RANKS, "N", "ranks of the job; without --rank all of them run here"},
+        {CLI_TOKEN, "WORD",
+         "by which ranks that are started one by one agree: one for all, new for every job"},
+        {0},
+    };
     struct cli cli = {
         .usage =
             "usage: lakestream consume STORE [FLAGS]\n\n"
@@ -347,7 +370,8 @@ int consume_main(int argc, char **argv)
             "one\n"
             "step (srun gives one), or the same --from.\n\n"
             "  first, next  the first step of this call, and the one that would be next\n"
-            "  digest       of all slices so far, in order: the same bytes give the same digest\n"
+            "  digest       of all slices that the rank was ever given, in order, from its first\n"
+            "               start on: a checkpoint keeps it, and the same bytes give the same\n"
             "  rate         slices per second of running\n"
             "  slice_p50    time of a request for a slice, and the 95th percentile (newest life)\n"
             "  requests     of all kinds for a step: slices, listings, manifests, watermarks\n"
@@ -357,12 +381,14 @@ int consume_main(int argc, char **argv)
             "  memory       the most that the process had resident\n"
             "  restarts     times that its process died and was started again\n\n"
             "--order FILE fetches nothing: it writes the committed order, a line for every step,\n"
-            "from which `lakestream digest` recomputes what every rank must have been given. With\n"
-            "--rank N, a number that no rank has, it holds what is not written yet: nothing is\n"
-            "reclaimed before it was seen.",
+            "from which `lakestream digest` recomputes what every rank must have been given. It\n"
+            "begins at the first step that is still kept and follows the chain until Ctrl-C, or\n"
+            "for --steps. With --rank N, a number that no rank has, it holds what is not written\n"
+            "yet: nothing is reclaimed before it was seen (--retire lets go at the end).",
         .flags = CLI_S3 | CLI_SET | CLI_JSON | CLI_RANK | CLI_RANKS | CLI_CHECKPOINTS |
                  CLI_CHECKPOINT_EVERY | CLI_STEPS | CLI_PREFETCH | CLI_ROLLBACK | CLI_STEP_TIME |
                  CLI_LOG | CLI_FROM | CLI_ORDER | CLI_RETIRE | CLI_TOKEN,
+        .helps = helps,
         .operand = "STORE",
         .operands_min = 1,
         .operands_max = 1,

@@ -89,14 +89,23 @@ static void without_a_token_the_step_must_be_given_or_kept(void)
     const char *const *words = WORDS("--rank", "1", "--ranks", "2", "--steps", "3", "--checkpoints",
                                      plane.checkpoints, "--json");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
-    CU_ASSERT_TRUE(plane_said(&plane.process, "rank 1 of 2 has no checkpoint"));
+    CU_ASSERT_TRUE(plane_said(&plane.process, "rank 1 of 2 is started alone"));
     CU_ASSERT_TRUE(plane_said(&plane.process, "--from STEP (1 is the first now)"));
     const char *const *given = WORDS("--rank", "1", "--ranks", "2", "--steps", "3", "--from", "2",
                                      "--checkpoints", plane.checkpoints, "--json");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", given), 0);
     expect_first_step(&plane, 2);
-    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
+    /* With checkpoints it must be told, too: the others may keep others. */
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
+    const char *const *back = WORDS("--rank", "1", "--ranks", "2", "--steps", "3", "--rollback",
+                                    "5", "--checkpoints", plane.checkpoints, "--json");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", back), 0);
     expect_first_step(&plane, 5);
+    back = WORDS("--rank", "1", "--ranks", "2", "--steps", "3", "--rollback", "4", "--checkpoints",
+                 plane.checkpoints);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", back), 1);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "rank 1 has no checkpoint at step 4, where all ranks "
+                                              "are to start; it keeps 2, 5, 8: "));
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--ranks", "2", "--token", "word")), 2);
     CU_ASSERT_TRUE(plane_said(&plane.process, "--token is for ranks that are started one by one"));
     CU_ASSERT_EQUAL(

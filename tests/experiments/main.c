@@ -39,6 +39,7 @@ extern const struct harness_test produce_tests[];
 extern const struct harness_test checkpoint_file_tests[];
 extern const struct harness_test order_digest_tests[];
 extern const struct harness_test consume_memory_tests[];
+extern const struct harness_test consume_place_tests[];
 extern const struct harness_test consume_start_tests[];
 extern const struct harness_test consume_tests[];
 extern const struct harness_test gc_tests[];
@@ -87,6 +88,7 @@ static const struct harness_suite suites[] = {
     {"produce", produce_tests},
     {"checkpoint_file", checkpoint_file_tests},
     {"order_digest", order_digest_tests},
+    {"consume_place", consume_place_tests},
     {"consume_start", consume_start_tests},
     {"consume", consume_tests},
     {"consume_memory", consume_memory_tests},
