@@ -1,8 +1,9 @@
-/* virtual_store.c - when operations are applied and answered. Ours; what they do is in apply(). */
+/* virtual_store.c - when operations are applied and answered. Ours; what they do to the objects is
+ * in object_request.c. */
 #include "sim/virtual_store.h"
 
 #include "sim/memory.h"
-#include "sim/object_table.h"
+#include "sim/object_request.h"
 #include "sim/token_bucket.h"
 
 #define FLIGHT_CHUNK 8
@@ -79,89 +80,13 @@ struct virtual_store {
     struct latency latency[STORE_VERB_COUNT];
 };
 
-/* ---- what an operation does ---- */
-
-static enum store_outcome apply_put(struct object_table *objects, const struct store_op *op,
-                                    uint64_t hash)
-{
-    struct object *object = object_table_find(objects, op->key, hash);
-    if (object != NULL && op->verb == STORE_PUT_IF_ABSENT)
-        return STORE_EXISTS;
-    if (object == NULL)
-        object = object_table_add(objects, op->key, hash);
-    object_table_fill(objects, object, &op->body);
-    return STORE_OK;
-}
-
-/* The bytes of `object_bytes` that a range selects. */
-static uint64_t range_bytes(const struct store_op *op, uint64_t object_bytes)
-{
-    if (op->range_offset >= object_bytes)
-        return 0;
-    uint64_t rest = object_bytes - op->range_offset;
-    return op->range_bytes != 0 && op->range_bytes < rest ? op->range_bytes : rest;
-}
-
-static enum store_outcome apply_get(struct object_table *objects, struct store_op *op,
-                                    uint64_t hash)
-{
-    struct object *object = object_table_find(objects, op->key, hash);
-    if (object == NULL)
-        return STORE_NOT_FOUND;
-    op->object_bytes = object->body.bytes;
-    op->result = body_copy_range(&object->body, op->range_offset, op->range_bytes);
-    op->result.bytes = range_bytes(op, object->body.bytes);
-    return STORE_OK;
-}
-
-static enum store_outcome apply_delete(struct object_table *objects, const struct store_op *op,
-                                       uint64_t hash)
-{
-    struct object *object = object_table_find(objects, op->key, hash);
-    if (object != NULL)
-        object_table_remove(objects, object);
-    return STORE_OK;
-}
-
-static enum store_outcome apply_verb(struct object_table *objects, struct store_op *op,
-                                     uint64_t hash)
-{
-    switch (op->verb) {
-    case STORE_GET:
-        return apply_get(objects, op, hash);
-    case STORE_PUT:
-    case STORE_PUT_IF_ABSENT:
-        return apply_put(objects, op, hash);
-    case STORE_LIST:
-        object_table_list(objects, op->key, op->after, op->list_keys_max, &op->page);
-        return STORE_OK;
-    case STORE_DELETE:
-        return apply_delete(objects, op, hash);
-    case STORE_VERB_COUNT:
-        break;
-    }
-    return STORE_FAILED;
-}
-
-static bool is_put(enum store_verb verb)
-{
-    return verb == STORE_PUT || verb == STORE_PUT_IF_ABSENT;
-}
-
-static bool is_read(enum store_verb verb)
-{
-    return verb == STORE_GET || verb == STORE_LIST;
-}
-
-static uint64_t moved_bytes(const struct store_op *op)
-{
-    return is_put(op->verb) ? op->body.bytes : op->result.bytes;
-}
+/* ---- applying ---- */
 
 /* What the digest takes in beside the key's hash. */
 static uint64_t content_of(uint32_t actor, const struct store_op *op)
 {
-    uint64_t amount = op->verb == STORE_LIST ? (uint64_t)op->page.count : moved_bytes(op);
+    uint64_t amount =
+        op->verb == STORE_LIST ? (uint64_t)op->page.count : object_request_moved_bytes(op);
     uint64_t what = (uint64_t)actor << 32 | (uint64_t)op->verb << 8 | (uint64_t)op->outcome;
     return what * UINT64_C(0xd1b54a32d192ed03) + amount;
 }
@@ -175,13 +100,13 @@ static void apply(struct flight *flight)
     int64_t now_ns = store->loop->now_ns;
     uint64_t hash = object_table_hash(op->key);
     enum store_outcome outcome = STORE_THROTTLED;
-    if (token_bucket_take(is_read(op->verb) ? &store->gets : &store->puts, now_ns))
-        outcome = apply_verb(&store->objects, op, hash);
+    if (token_bucket_take(object_request_is_read(op->verb) ? &store->gets : &store->puts, now_ns))
+        outcome = object_request_apply(op, hash, &store->objects);
     op->outcome = outcome;
     store->counters.requests[op->verb]++;
     store->counters.throttled += outcome == STORE_THROTTLED ? 1 : 0;
     if (outcome == STORE_OK)
-        store->counters.bytes[op->verb] += moved_bytes(op);
+        store->counters.bytes[op->verb] += object_request_moved_bytes(op);
     virtual_loop_mix(store->loop, hash ^ content_of(client->actor, op));
     if (store->observer.applied != NULL)
         store->observer.applied(store->observer.context, now_ns, client->actor, op, outcome);
@@ -229,7 +154,7 @@ static bool transferred(struct flight *flight)
 
 static double fraction_of(const struct virtual_store *store, enum store_verb verb)
 {
-    return is_read(verb) ? store->read_fraction : store->apply_fraction;
+    return object_request_is_read(verb) ? store->read_fraction : store->apply_fraction;
 }
 
 /* It was applied and is to be answered then, or once its work is done. */
@@ -310,7 +235,7 @@ static void fire(struct timer *timer, void *context)
     struct flight *flight = context;
     switch (flight->phase) {
     case FLIGHT_SENT:
-        if (!is_put(flight->op->verb))
+        if (!object_request_is_put(flight->op->verb))
             request_arrived(flight);
         else if (transferred(flight))
             upload_arrived(flight);
@@ -374,12 +299,12 @@ static struct flight *flight_take(struct virtual_client *client)
 /* Nanoseconds of one processor that the request takes. */
 static double work_of(const struct virtual_store *store, const struct store_op *op)
 {
-    uint64_t bytes = is_put(op->verb) ? op->body.bytes : 0;
+    uint64_t bytes = object_request_is_put(op->verb) ? op->body.bytes : 0;
     if (store->station.options.cores <= 0.0)
         return 0.0;
     if (op->verb == STORE_GET) {
         const struct body *body = virtual_store_peek(store, op->key);
-        bytes = body != NULL ? range_bytes(op, body->bytes) : 0;
+        bytes = body != NULL ? object_request_range_bytes(op, body->bytes) : 0;
     }
     return (double)station_work_ns(&store->station, op->verb, bytes);
 }
@@ -391,7 +316,7 @@ static void client_submit(struct store *base, struct store_op *op)
     assert(op->verb < STORE_VERB_COUNT);
     struct flight *flight = flight_take(client);
     const struct latency *latency = &store->latency[op->verb];
-    uint64_t bytes = is_put(op->verb) ? op->body.bytes : 0;
+    uint64_t bytes = object_request_is_put(op->verb) ? op->body.bytes : 0;
     flight->op = op;
     flight->sent_ns = store->loop->now_ns;
     flight->factor = latency_factor(latency, &client->streams[op->verb]);
