@@ -36,24 +36,36 @@ run_planted() {
 	fi
 }
 
-# plant BUG CHECKERS FILE SED...: CHECKERS is an extended regular expression; each script must fit.
+# plant BUG CHECKERS FILE SED... [FILE SED...]: CHECKERS is an extended regular expression; each script
+# must fit the file before it.
 plant() {
-	local bug=$1 checkers=$2 file=$3
-	shift 3
+	local bug=$1 checkers=$2 file word
+	shift 2
 	[ "$wanted" = '  ' ] || [[ $wanted == *" $bug "* ]] || return 0
 	rm -rf "$room/core" "$room/source" && mkdir -p "$room/core" "$room/source"
 	cp "$build"/obj/core/*.o "$room/core"
-	cp "core/$file" "$room/source/$file"
-	for script in "$@"; do
+	for word in "$@"; do
+		if [[ $word == *.c ]]; then
+			file=$word
+			cp "core/$file" "$room/source/$file"
+			continue
+		fi
 		cp "$room/source/$file" "$room/before"
-		sed -i -zE "$script" "$room/source/$file"
+		sed -i -zE "$word" "$room/source/$file"
 		if cmp -s "$room/before" "$room/source/$file"; then
 			fail "$bug" "a script of its row in plants.sh does not fit core/$file any more"
 			return
 		fi
 	done
-	if ! "${compile[@]}" -c "$room/source/$file" -o "$room/core/${file%.c}.o" || ! run_planted; then
-		fail "$bug" "does not compile"
+	for file in "$room"/source/*.c; do
+		word=${file##*/}
+		if ! "${compile[@]}" -c "$file" -o "$room/core/${word%.c}.o"; then
+			fail "$bug" "does not compile"
+			return
+		fi
+	done
+	if ! run_planted; then
+		fail "$bug" "does not link"
 		return
 	fi
 	local checker number text
