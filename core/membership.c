@@ -156,6 +156,7 @@ static struct membership_effect nobody_to_retire(struct membership *membership)
 static struct membership_effect on_found(struct membership *membership)
 {
     uint64_t highest = membership->view.highest;
+    membership->before = membership->view.highest_retired ? 0 : highest;
     if (lowest_stamped(membership) > highest) /* its numbers were removed: do not reuse one */
         highest = lowest_stamped(membership);
     membership->view.mine = highest + 1;

@@ -90,6 +90,7 @@ struct membership {
     enum membership_phase phase;
     bool running;                      /* start ended with ALLOWED */
     uint64_t number;                   /* mine; 0: none yet */
+    uint64_t before;                   /* the highest number found, if it has not ended; 0: none */
     uint64_t first_step;               /* of this run */
     uint64_t published;                /* last value that is surely stored; 0: none */
     uint64_t publishing;               /* the value that is being stored */

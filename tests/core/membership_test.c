@@ -342,6 +342,7 @@ static void retired_by_hand_a_consumer_ends_and_may_start_again(void)
     struct life again;
     CU_ASSERT_EQUAL(life_start_at(&again, &host, 3, 0, 0), MEMBERSHIP_ALLOWED);
     CU_ASSERT_EQUAL(again.membership.number, 3);
+    CU_ASSERT_EQUAL(again.membership.before, 0);
     CU_ASSERT_EQUAL(life_check(&life), MEMBERSHIP_SUPERSEDED);
     membership_deinit(&life.membership);
     membership_deinit(&human.membership);
@@ -357,7 +358,9 @@ static void process_that_ended_retires_no_younger_one(void)
     struct life older;
     struct life younger;
     CU_ASSERT_EQUAL(life_start_at(&older, &host, 1, 0, 0), MEMBERSHIP_ALLOWED);
+    CU_ASSERT_EQUAL(older.membership.before, 0);
     CU_ASSERT_EQUAL(life_start_at(&younger, &host, 2, 5, 0), MEMBERSHIP_ALLOWED);
+    CU_ASSERT_EQUAL(younger.membership.before, 1);
     struct membership_options options = life_options(9);
     options.mode = MEMBERSHIP_RETIRE_OWN;
     options.number = older.membership.number;
