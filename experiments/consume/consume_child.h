@@ -30,6 +30,7 @@ struct consume_child {
     enum consume_end end;
     uint64_t first_step;           /* of the first life */
     uint64_t number;               /* of the newest life that surely took one; 0: none did */
+    uint64_t before_number;        /* what the rank had until then, not ended; 0: none */
     struct consume_figures before; /* sums of earlier lives */
     struct consume_figures life;   /* of this one, as last told */
 };

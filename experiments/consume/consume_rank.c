@@ -354,6 +354,7 @@ static int tell_end(const struct consume_rank *rank)
     if (rank->driver != NULL) {
         fill_figures(rank, &message.figures);
         message.number = number_of(rank);
+        message.before = consumer_driver_consumer(rank->driver)->membership.before;
     }
     memcpy(message.text, rank->text, sizeof(message.text));
     (void)consume_wire_send(rank->options->fd, &message);

@@ -153,8 +153,10 @@ static void on_message(struct consume_supervisor *supervisor, struct consume_chi
         child->life = message->figures;
         child->ended_told = true;
         child->end = message->end;
-        if (message->number != 0) /* taken, and perhaps not allowed to run */
+        if (message->number != 0) { /* taken, and perhaps not allowed to run */
             child->number = message->number;
+            child->before_number = message->before;
+        }
         if (message->end == CONSUME_FAILED)
             fail(supervisor, "%s", message->text);
         break;

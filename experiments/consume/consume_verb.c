@@ -238,6 +238,19 @@ static int retire(struct live_session *session, uint32_t consumer, uint64_t numb
     return cli_error(CLI_FAILED, "consumer %u was not retired: %s", consumer, text);
 }
 
+/* Without a human's word: who had the rank before may have kept checkpoints, and come back. The
+ * number that superseded it must hold, or nothing does. */
+static bool must_stay(const struct consume_call *call, const struct consume_child *child)
+{
+    if (call->cli->retire || child->before_number == 0)
+        return false;
+    fprintf(stderr,
+            "lakestream: rank %u: a process before this one (number %" PRIu64
+            ") may come back, so its steps stay held; lakestream gc --retire-consumer %u lets go\n",
+            child->rank, child->before_number, child->rank);
+    return true;
+}
+
 static int retire_ranks(const struct consume_call *call, const struct consume_run *run)
 {
     struct live_session session;
@@ -245,7 +258,8 @@ static int retire_ranks(const struct consume_call *call, const struct consume_ru
     if (status != CLI_DONE)
         return status;
     for (uint32_t i = 0; i < run->count; i++)
-        if (retire(&session, run->children[i].rank, run->children[i].number) != CLI_DONE)
+        if (!must_stay(call, &run->children[i]) &&
+            retire(&session, run->children[i].rank, run->children[i].number) != CLI_DONE)
             status = CLI_FAILED;
     live_session_close(&session);
     return status;

@@ -14,7 +14,7 @@
 enum consume_message_kind {
     CONSUME_STARTED,  /* number, first_step */
     CONSUME_PROGRESS, /* figures */
-    CONSUME_ENDED,    /* end, figures, text, number: 0 unless it surely took one */
+    CONSUME_ENDED,    /* end, figures, text, number (0 unless it surely took one), before */
 };
 
 /* How a rank's process came to its end. */
@@ -40,6 +40,7 @@ struct consume_message {
     enum consume_message_kind kind;
     enum consume_end end;
     uint64_t number;
+    uint64_t before; /* the rank's number until then, where that has not ended; 0: none */
     uint64_t first_step;
     struct consume_figures figures;
     char text[CONSUME_TEXT_MAX];

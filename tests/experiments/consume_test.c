@@ -329,6 +329,28 @@ static void an_older_processs_end_leaves_the_newer_its_steps(void)
     plane_close(&plane);
 }
 
+/* Who only has a look at a job's steps does not let go of them for the job. */
+static void a_look_at_a_stopped_jobs_steps_leaves_them_held(void)
+{
+    struct plane plane;
+    plane_open(&plane, "2x1", 20);
+    const char *const *job = WORDS("--ranks", "2", "--steps", "17", "--checkpoints",
+                                   plane.checkpoints, "--checkpoint-every", "4");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", job), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s")), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--ranks", "2", "--steps", "3")), 0);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "rank 1: a process before this one (number 1) may"));
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s", "--dry-run", "--json")), 0);
+    json_t *report = plane_json(&plane.process);
+    CU_ASSERT_EQUAL(live_number(report, "holder", NULL), 0);
+    CU_ASSERT_EQUAL(live_number(report, "watermark", NULL), 13);
+    json_decref(report);
+    job = WORDS("--ranks", "2", "--steps", "3", "--checkpoints", plane.checkpoints, "--rollback",
+                "13");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", job), 0);
+    plane_close(&plane);
+}
+
 static void damaged_slices_are_named(void)
 {
     struct plane plane;
@@ -440,6 +462,7 @@ const struct harness_test consume_tests[] = {
     HARNESS_TEST(wrong_number_of_ranks_is_one_error),
     HARNESS_TEST(of_two_processes_with_one_name_the_older_ends),
     HARNESS_TEST(an_older_processs_end_leaves_the_newer_its_steps),
+    HARNESS_TEST(a_look_at_a_stopped_jobs_steps_leaves_them_held),
     HARNESS_TEST(damaged_slices_are_named),
     HARNESS_TEST(newer_formats_are_refused),
     HARNESS_TEST(checkpoints_of_another_run_are_refused),
