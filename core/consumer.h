@@ -21,7 +21,7 @@
 #define CONSUMER_FETCHES_MAX 64
 #define CONSUMER_ENTRIES_MAX 65536                 /* of a version, in memory: the next steps */
 #define CONSUMER_RAW_BYTES_MAX (UINT64_C(1) << 30) /* of a compressed slice */
-#define CONSUMER_END_TEXT_MAX (STORE_ERROR_MAX + 192)
+#define CONSUMER_END_TEXT_MAX (STORE_ERROR_MAX + 384)
 
 struct consumer_options {
     struct membership_options membership;

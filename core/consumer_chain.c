@@ -100,8 +100,10 @@ static void judge_doubt(struct consumer *consumer)
     char text[CONSUMER_END_TEXT_MAX];
     snprintf(text, sizeof(text),
              "%s (step %" PRIu64 ") is named by version %" PRIu64
-             " and is not there: was it deleted by hand?",
-             missing->op.key, missing->delivery.step, consumer->chain.known->version);
+             " and is not there: was it deleted by hand? Restore it, or start behind it, at step "
+             "%" PRIu64,
+             missing->op.key, missing->delivery.step, consumer->chain.known->version,
+             missing->delivery.step + 1);
     consumer_stop(consumer, CONSUMER_LOST, text);
 }
 

@@ -173,7 +173,7 @@ static void describe(const struct consumer *consumer, const struct fetch *fetch,
 {
     snprintf(text, CONSUMER_END_TEXT_MAX,
              "%s (step %" PRIu64 "), slice %" PRIu32 ", bytes %" PRIu64 "..%" PRIu64
-             ": asked %" PRIu32 " times: %.180s",
+             ": asked %" PRIu32 " times: %s",
              fetch->op.key, fetch->delivery.step, consumer->options.slice, fetch->op.range_offset,
              fetch->op.range_offset + fetch->wire_bytes - 1, fetch->retries, what);
 }
@@ -186,7 +186,10 @@ static void retry(struct consumer *consumer, int64_t now_ns, struct fetch *fetch
     char text[CONSUMER_END_TEXT_MAX];
     fetch->damaged += end == CONSUMER_CORRUPT;
     if (++fetch->retries > options->fetch_retries || fetch->damaged > CONSUMER_DAMAGED_MAX) {
-        describe(consumer, fetch, what, text);
+        char advised[STORE_ERROR_MAX + 96];
+        snprintf(advised, sizeof(advised), "%s; restore it, or start behind it, at step %" PRIu64,
+                 what, fetch->delivery.step + 1);
+        describe(consumer, fetch, end == CONSUMER_CORRUPT ? advised : what, text);
         consumer_stop(consumer, end, text);
         fetch_clear(fetch);
         return;

@@ -226,8 +226,10 @@ static void damage_that_stays_names_object_and_range(void)
     CU_ASSERT_EQUAL(tgb_layout_make(rig.object_bytes, 4, &layout), TGB_OK);
     uint64_t first = tgb_layout_offset(&layout, 2);
     rig_damage(&rig, 1, first + layout.slot_bytes - 1);
-    char range[80];
-    snprintf(range, sizeof(range), "slice 2, bytes %llu..%llu: asked 4 times: its checksum",
+    char range[160];
+    snprintf(range, sizeof(range),
+             "slice 2, bytes %llu..%llu: asked 4 times: its checksum does not match its bytes; "
+             "restore it, or start behind it, at step 2",
              (unsigned long long)first, (unsigned long long)(first + layout.slot_bytes - 1));
     expect_corrupt(&rig, 2, range, 4);
     /* The slice beside it is whole. */
