@@ -173,6 +173,22 @@ static void busy_is_sent_again_and_counted_apart(void)
     CU_ASSERT_EQUAL(c.unknown, 0);
 }
 
+/* The bound is on a row: as many again in the next attempt are as few. */
+static void busy_rows_of_two_attempts_do_not_add_up(void)
+{
+    struct world *world = world_open(3);
+    for (uint64_t version = 2; version <= 3; version++)
+        world_script(world,
+                     (struct rule){CREATE_VERSION, .version = version, .times = COMMIT_BUSY_MAX,
+                                   ANSWER(STORE_BUSY), .application = DROP});
+    struct machine *machine = world_start(world, 0);
+    world_until_attempts(machine, 2);
+    check_counts(machine, 2, 0);
+    CU_ASSERT_EQUAL(machine->counters.busy, 2 * COMMIT_BUSY_MAX);
+    CU_ASSERT(machine->counters.unknown == 0 && machine->counters.resent == 0);
+    world_close(world);
+}
+
 static void throttled_create_is_read_back(void)
 {
     struct commit_counters c = won_after((struct rule){.times = 1, ANSWER(STORE_THROTTLED)});
@@ -466,6 +482,7 @@ const struct harness_test commit_tests[] = {
     HARNESS_TEST(exists_that_is_my_own_earlier_create_is_won),
     HARNESS_TEST(create_that_lands_after_its_successor_changes_nothing),
     HARNESS_TEST(busy_is_sent_again_and_counted_apart),
+    HARNESS_TEST(busy_rows_of_two_attempts_do_not_add_up),
     HARNESS_TEST(throttled_create_is_read_back),
     HARNESS_TEST(unknown_and_the_name_is_taken_by_another_is_lost),
     HARNESS_TEST(what_is_stored_is_adopted_not_what_was_sent_last),

@@ -299,6 +299,19 @@ static void deletion_without_an_answer_is_sent_again_then_left(void)
     yard_close(yard);
 }
 
+static void deletion_that_is_given_up_leaves_the_next_its_retries(void)
+{
+    struct yard *yard = yard_with_epochs();
+    yard->options.deletes_max = 1;
+    yard_script(yard, (struct rule){.kind = DELETE_TGB,
+                                    .times = RECLAIM_DELETE_RETRIES_MAX + 2,
+                                    .application = DROP,
+                                    ANSWER(STORE_UNKNOWN)});
+    yard_round(yard, RECLAIM_DONE);
+    CU_ASSERT(yard->report.tgbs == 2 && yard->report.abandoned == 1);
+    yard_close(yard);
+}
+
 static void object_that_another_deleted_counts_as_deleted(void)
 {
     struct yard *yard = yard_with_epochs();
@@ -432,6 +445,7 @@ const struct harness_test reclaim_sweep_tests[] = {
     HARNESS_TEST(listing_stops_where_the_live_steps_begin_but_in_full_rounds),
     HARNESS_TEST(foreign_keys_are_left_alone_and_counted),
     HARNESS_TEST(deletion_without_an_answer_is_sent_again_then_left),
+    HARNESS_TEST(deletion_that_is_given_up_leaves_the_next_its_retries),
     HARNESS_TEST(object_that_another_deleted_counts_as_deleted),
     HARNESS_TEST(refused_deletion_ends_the_round),
     HARNESS_TEST(old_markers_go_after_a_grace_the_highest_never),

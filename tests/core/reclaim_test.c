@@ -217,6 +217,21 @@ static void round_without_answers_is_given_up_and_deletes_nothing(void)
     }
 }
 
+static void next_round_begins_a_new_row(void)
+{
+    struct yard *yard = yard_open_with_steps();
+    yard_script(yard, (struct rule){.kind = LIST_NUMBERS,
+                                    .times = RECLAIM_RETRIES_MAX + 2,
+                                    ANSWER(STORE_UNKNOWN)});
+    yard_start(yard, 100 * NS_PER_S);
+    yard_until_rounds(yard, 1);
+    CU_ASSERT_EQUAL(yard->report.end, RECLAIM_GIVEN_UP);
+    yard_until_rounds(yard, 2);
+    CU_ASSERT_EQUAL(yard->report.end, RECLAIM_DONE);
+    CU_ASSERT_EQUAL(yard->report.retried, 1);
+    yard_close(yard);
+}
+
 static void chain_moves_on(struct scripted_store *store, void *context)
 {
     struct yard *yard = context;
@@ -337,6 +352,7 @@ const struct harness_test reclaim_tests[] = {
     HARNESS_TEST(who_comes_before_the_intent_is_heeded),
     HARNESS_TEST(marker_that_is_lost_is_sent_until_it_is_surely_there),
     HARNESS_TEST(round_without_answers_is_given_up_and_deletes_nothing),
+    HARNESS_TEST(next_round_begins_a_new_row),
     HARNESS_TEST(chain_that_keeps_moving_is_left_to_a_later_round),
     HARNESS_TEST(refusal_ends_the_round_and_says_why),
     HARNESS_TEST(dry_run_counts_what_a_round_then_does),
