@@ -146,8 +146,8 @@ static bool run_rank(const struct consume_bench *consume, double *mb_per_s)
     return bytes == OBJECTS * OBJECT_BYTES;
 }
 
-/* What a rank computes of each object: one checksum, of its manifest's entry and of the digest chain
- * at once. */
+/* What a rank computes of each object: one checksum, for its entry and for the digest chain at
+ * once. */
 static double checks_ms(void)
 {
     uint8_t *data = calloc(1, OBJECT_BYTES);
