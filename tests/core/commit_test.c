@@ -3,29 +3,8 @@
  * Version 1 is the genesis, 2 fences producer 0, 3 is its first commit of batches. */
 #include "core/commit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/core/world.h"
 #include "tests/harness.h"
-
-/* Producer 0 has won its fencing attempt, and will end after so many batches; 0: never. */
-static struct machine *fenced(struct world *world, uint64_t batches_max)
-{
-    struct producer_options options = world_options(world, 0);
-    options.batches_max = batches_max;
-    struct machine *machine = world_start_with(world, &options, false);
-    world_until_attempts(machine, 1);
-    CU_ASSERT_EQUAL(machine->won, 1);
-    return machine;
-}
-
-static void check_counts(const struct machine *machine, uint64_t won, uint64_t lost)
-{
-    CU_ASSERT_EQUAL(machine->won, won);
-    CU_ASSERT_EQUAL(machine->lost, lost);
-}
 
 /* Each refusal is followed by a search, which is answered: the back-off grows all the same. */
 static void genesis_that_is_refused_backs_off_ever_longer(void)
@@ -66,10 +45,10 @@ static void genesis_race_ends_with_one_version_1(void)
 static void plain_win_costs_four_requests(void)
 {
     struct world *world = world_open(2);
-    struct machine *machine = fenced(world, 1);
+    struct machine *machine = world_start_fenced(world, 1);
     uint64_t before = scripted_store_requests(world->store, ANY_REQUEST);
     world_until_visible(machine, 1);
-    check_counts(machine, 2, 0);
+    world_check_counts(machine, 2, 0);
     CU_ASSERT_EQUAL(machine->detail.version, 3);
     CU_ASSERT_EQUAL(machine->detail.batches, 1);
     CU_ASSERT_EQUAL(machine->detail.bytes, BATCH_BYTES);
@@ -84,7 +63,7 @@ static void plain_win_costs_four_requests(void)
 static void foreign_versions_are_counted_once_each(void)
 {
     struct world *world = world_open(3);
-    struct machine *machine = fenced(world, 1);
+    struct machine *machine = world_start_fenced(world, 1);
     for (int i = 0; i < 3; i++)
         world_foreign_commit(world->store, world);
     world_until_visible(machine, 1);
@@ -99,15 +78,15 @@ static void foreign_versions_are_counted_once_each(void)
 static void foreign_version_under_my_name_is_a_conflict(void)
 {
     struct world *world = world_open(4);
-    struct machine *machine = fenced(world, 1);
+    struct machine *machine = world_start_fenced(world, 1);
     world_script(world,
                  (struct rule){CREATE_VERSION, .version = 3, .before = world_foreign_commit});
     world_until_attempts(machine, 2);
-    check_counts(machine, 1, 1);
+    world_check_counts(machine, 1, 1);
     CU_ASSERT_EQUAL(machine->attempt.foreign_versions, 1);
     CU_ASSERT_EQUAL(machine->detail.batches, 0);
     world_until_visible(machine, 1);
-    check_counts(machine, 2, 1);
+    world_check_counts(machine, 2, 1);
     CU_ASSERT_EQUAL(machine->detail.version, 4);
     CU_ASSERT_EQUAL(machine->attempt.foreign_versions, 0);
     world_close(world);
@@ -117,12 +96,12 @@ static void foreign_version_under_my_name_is_a_conflict(void)
 static struct commit_counters won_after(struct rule rule)
 {
     struct world *world = world_open(5);
-    struct machine *machine = fenced(world, 1);
+    struct machine *machine = world_start_fenced(world, 1);
     rule.kind = CREATE_VERSION;
     rule.version = 3;
     world_script(world, rule);
     world_until_ended(machine);
-    check_counts(machine, 2, 0);
+    world_check_counts(machine, 2, 0);
     CU_ASSERT_EQUAL(machine->end, PRODUCER_STOPPED);
     CU_ASSERT_EQUAL(machine->detail.version, 3);
     CU_ASSERT(machine->detail.visible_ns >= machine->detail.started_ns + 20 * NS_PER_MS);
@@ -183,7 +162,7 @@ static void busy_rows_of_two_attempts_do_not_add_up(void)
                                    ANSWER(STORE_BUSY), .application = DROP});
     struct machine *machine = world_start(world, 0);
     world_until_attempts(machine, 2);
-    check_counts(machine, 2, 0);
+    world_check_counts(machine, 2, 0);
     CU_ASSERT_EQUAL(machine->counters.busy, 2 * COMMIT_BUSY_MAX);
     CU_ASSERT(machine->counters.unknown == 0 && machine->counters.resent == 0);
     world_close(world);
@@ -202,15 +181,15 @@ static void throttled_create_is_read_back(void)
 static void unknown_and_the_name_is_taken_by_another_is_lost(void)
 {
     struct world *world = world_open(6);
-    struct machine *machine = fenced(world, 1);
+    struct machine *machine = world_start_fenced(world, 1);
     world_script(world, (struct rule){CREATE_VERSION, .version = 3, .times = 1,
                                       ANSWER(STORE_UNKNOWN), .application = DROP});
     world_script(world, (struct rule){READ_VERSION, .version = 3, .times = 1,
                                       .before = world_foreign_commit});
     world_until_attempts(machine, 2);
-    check_counts(machine, 1, 1);
+    world_check_counts(machine, 1, 1);
     world_until_visible(machine, 1);
-    check_counts(machine, 2, 1);
+    world_check_counts(machine, 2, 1);
     world_close(world);
 }
 
@@ -239,12 +218,12 @@ static void older_bytes_land(struct world *world)
 static void what_is_stored_is_adopted_not_what_was_sent_last(void)
 {
     struct world *world = world_open(7);
-    struct machine *machine = fenced(world, 0);
+    struct machine *machine = world_start_fenced(world, 0);
     older_bytes_land(world);
     world_script(world,
                  (struct rule){CREATE_VERSION, .version = 3, .times = 1, .before = apply_late});
     world_until_attempts(machine, 2);
-    check_counts(machine, 2, 0);
+    world_check_counts(machine, 2, 0);
     CU_ASSERT_EQUAL(machine->detail.version, 3);
     CU_ASSERT_EQUAL(machine->visible, machine->detail.batches);
     CU_ASSERT(driver_producer(machine->driver)->queue.ready > machine->visible);
@@ -256,12 +235,12 @@ static void what_is_stored_is_adopted_not_what_was_sent_last(void)
 static void older_bytes_under_a_foreign_version_are_won_too(void)
 {
     struct world *world = world_open(8);
-    struct machine *machine = fenced(world, 0);
+    struct machine *machine = world_start_fenced(world, 0);
     older_bytes_land(world);
     world_script(world, (struct rule){LIST_NEWER, .skip = 1, .times = 1,
                                       .before = apply_late_and_build_on_it});
     world_until_attempts(machine, 2);
-    check_counts(machine, 2, 0);
+    world_check_counts(machine, 2, 0);
     CU_ASSERT_EQUAL(machine->detail.version, 3);
     CU_ASSERT_EQUAL(machine->attempt.foreign_versions, 1);
     world_until_visible(machine, 20);
@@ -314,7 +293,7 @@ static void refusal_is_final_and_never_a_commit(void)
 static void bursts_of_503_and_lost_answers_pass(void)
 {
     struct world *world = world_open(10);
-    struct machine *machine = fenced(world, 0);
+    struct machine *machine = world_start_fenced(world, 0);
     world_script(world, (struct rule){ANY_REQUEST, .times = 30, ANSWER(STORE_THROTTLED)});
     world_script(world, (struct rule){LIST_NEWER, .times = 20, ANSWER(STORE_THROTTLED)});
     world_script(world, (struct rule){LIST_FLOOR, .times = 5, ANSWER(STORE_UNKNOWN)});
@@ -322,152 +301,6 @@ static void bursts_of_503_and_lost_answers_pass(void)
     CU_ASSERT_EQUAL(machine->lost, 0);
     CU_ASSERT(machine->counters.throttled > 0);
     CU_ASSERT(machine->counters.retried >= 5);
-    world_close(world);
-}
-
-static void version_that_vanished_is_searched_again_from_the_floor(void)
-{
-    struct world *world = world_open(11);
-    struct machine *machine = fenced(world, 1);
-    world_foreign_commit(world->store, world);
-    world_script(world, (struct rule){READ_VERSION, .times = 1, .before = world_chain_moves_on});
-    world_until_visible(machine, 1);
-    check_counts(machine, 2, 0);
-    CU_ASSERT_EQUAL(machine->counters.vanished, 1);
-    CU_ASSERT_EQUAL(machine->detail.version, 7);
-    world_close(world);
-}
-
-static void batches_made_while_searching_again_are_committed(void)
-{
-    struct world *world = world_open(12);
-    struct machine *machine = fenced(world, 0);
-    world_foreign_commit(world->store, world);
-    world_script(world, (struct rule){READ_VERSION, .times = 1, .before = world_chain_moves_on});
-    world_script(world, (struct rule){LIST_NEWER, .skip = 1, .times = 6, ANSWER(STORE_UNKNOWN)});
-    world_until_visible(machine, 10);
-    check_counts(machine, machine->won, 0);
-    world_close(world);
-}
-
-static void floor_past_the_base_after_a_create_leaves_it_to_my_state(void)
-{
-    struct world *world = world_open(13);
-    struct machine *machine = fenced(world, 1);
-    /* Version 3 is mine and living; the chain moves on before the validation. */
-    world_script(world, (struct rule){LIST_FLOOR, .times = 1, .before = world_chain_moves_on});
-    world_until_visible(machine, 1);
-    check_counts(machine, 2, 0);
-    CU_ASSERT_EQUAL(machine->counters.invalid, 1);
-    CU_ASSERT_EQUAL(machine->detail.version, 3);
-    CU_ASSERT_EQUAL(world->history.zombies, 0);
-    world_close(world);
-}
-
-static void create_below_the_floor_is_a_zombie_and_lost(void)
-{
-    struct world *world = world_open(14);
-    struct machine *machine = fenced(world, 1);
-    /* The chain moves on just before version 3 is created, on a name that was deleted meanwhile. */
-    world_script(world, (struct rule){CREATE_VERSION, .version = 3, .times = 1,
-                                      .before = world_chain_moves_on});
-    world_until_attempts(machine, 2);
-    check_counts(machine, 1, 1);
-    CU_ASSERT_EQUAL(machine->counters.invalid, 1);
-    CU_ASSERT_EQUAL(world->history.zombies, 1);
-    world_until_visible(machine, 1);
-    check_counts(machine, 2, 1);
-    world_close(world);
-}
-
-static void foreign_keys_do_not_hide_the_floor(void)
-{
-    struct world *world = world_open(14);
-    struct machine *machine = fenced(world, 1);
-    struct body junk = {.kind = BODY_BYTES, .data = (uint8_t[]){0}};
-    CU_ASSERT(scripted_store_create(world->store, "manifest/a", &junk));
-    CU_ASSERT(scripted_store_create(world->store, "manifest/0-notes", &junk));
-    CU_ASSERT(scripted_store_create(world->store, "manifest/zzz", &junk));
-    for (int i = 0; i < 40; i++) { /* more than a page of what sorts before every floor */
-        char key[STORE_KEY_MAX];
-        snprintf(key, sizeof(key), NAME_FLOOR_PREFIX "!%02d", i);
-        CU_ASSERT(scripted_store_create(world->store, key, &junk));
-    }
-    world_script(world, (struct rule){CREATE_VERSION, .version = 3, .times = 1,
-                                      .before = world_chain_moves_on});
-    world_until_attempts(machine, 2);
-    check_counts(machine, 1, 1);
-    CU_ASSERT_EQUAL(machine->counters.invalid, 1);
-    world_close(world);
-}
-
-static void create_that_lands_as_a_zombie_much_later_is_believed_by_nobody(void)
-{
-    struct world *world = world_open(15);
-    struct machine *machine = fenced(world, 0);
-    world_script(world, (struct rule){CREATE_VERSION, .version = 3, .times = 1,
-                                      ANSWER(STORE_UNKNOWN), .application = APPLY_LATE,
-                                      .late_requests = VERY_LATE, .before = world_chain_moves_on});
-    world_until_visible(machine, 3);
-    scripted_store_apply_late(world->store);
-    CU_ASSERT_EQUAL(world->history.zombies, 1);
-    struct machine *newcomer = world_start(world, 1);
-    world_until_visible(newcomer, 3);
-    world_until_visible(machine, 6);
-    world_close(world);
-}
-
-static void trim_follows_the_floor(void)
-{
-    struct world *world = world_open(16);
-    struct machine *machine = fenced(world, 0);
-    world_until_visible(machine, 10);
-    struct manifest *newest =
-        scripted_store_version(world->store, scripted_store_newest(world->store));
-    struct floor floor = {.version = newest->version, .step = newest->next_step - 2};
-    manifest_release(newest);
-    scripted_store_raise_floor(world->store, floor);
-    scripted_store_delete_below_floor(world->store);
-    world_until_visible(machine, 14);
-    newest = scripted_store_version(world->store, scripted_store_newest(world->store));
-    CU_ASSERT_EQUAL(newest->first_step, floor.step);
-    manifest_release(newest);
-    world_close(world);
-}
-
-/* Reclaimers can pass each other: the floor that is listed first need not give up most steps. */
-static void trim_follows_the_highest_step_of_all_floors(void)
-{
-    struct world *world = world_open(18);
-    struct machine *machine = fenced(world, 0);
-    world_until_visible(machine, 10);
-    uint64_t version = scripted_store_newest(world->store);
-    struct floor higher_step = {.version = version - 1, .step = 7};
-    struct floor higher_version = {.version = version, .step = 5};
-    scripted_store_raise_floor(world->store, higher_step);
-    scripted_store_raise_floor(world->store, higher_version);
-    world_until_visible(machine, 14);
-    struct manifest *newest =
-        scripted_store_version(world->store, scripted_store_newest(world->store));
-    CU_ASSERT_EQUAL(newest->first_step, higher_step.step);
-    manifest_release(newest);
-    world_close(world);
-}
-
-/* It gives up what does not exist: believed, every commit would lose its own batches. */
-static void floor_above_the_chain_trims_nothing(void)
-{
-    struct world *world = world_open(17);
-    struct machine *machine = fenced(world, 0);
-    world_until_visible(machine, 10);
-    struct floor floor = {.version = 1, .step = 1000};
-    scripted_store_raise_floor(world->store, floor);
-    world_until_visible(machine, 14);
-    struct manifest *newest =
-        scripted_store_version(world->store, scripted_store_newest(world->store));
-    CU_ASSERT_EQUAL(newest->first_step, 1);
-    CU_ASSERT(newest->next_step >= 15);
-    manifest_release(newest);
     world_close(world);
 }
 
@@ -490,14 +323,5 @@ const struct harness_test commit_tests[] = {
     HARNESS_TEST(no_answer_is_waited_for_without_end),
     HARNESS_TEST(refusal_is_final_and_never_a_commit),
     HARNESS_TEST(bursts_of_503_and_lost_answers_pass),
-    HARNESS_TEST(version_that_vanished_is_searched_again_from_the_floor),
-    HARNESS_TEST(batches_made_while_searching_again_are_committed),
-    HARNESS_TEST(floor_past_the_base_after_a_create_leaves_it_to_my_state),
-    HARNESS_TEST(create_below_the_floor_is_a_zombie_and_lost),
-    HARNESS_TEST(foreign_keys_do_not_hide_the_floor),
-    HARNESS_TEST(create_that_lands_as_a_zombie_much_later_is_believed_by_nobody),
-    HARNESS_TEST(trim_follows_the_floor),
-    HARNESS_TEST(trim_follows_the_highest_step_of_all_floors),
-    HARNESS_TEST(floor_above_the_chain_trims_nothing),
     {0},
 };

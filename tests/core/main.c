@@ -19,6 +19,7 @@ extern const struct harness_test estimator_tests[];
 extern const struct harness_test policy_tests[];
 extern const struct harness_test commit_tests[];
 extern const struct harness_test commit_find_tests[];
+extern const struct harness_test commit_floor_tests[];
 extern const struct harness_test commit_rebase_tests[];
 extern const struct harness_test producer_tests[];
 extern const struct harness_test driver_tests[];
@@ -65,6 +66,7 @@ static const struct harness_suite suites[] = {
     {"policy", policy_tests},
     {"commit", commit_tests},
     {"commit_find", commit_find_tests},
+    {"commit_floor", commit_floor_tests},
     {"commit_rebase", commit_rebase_tests},
     {"producer", producer_tests},
     {"driver", driver_tests},

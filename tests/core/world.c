@@ -206,6 +206,22 @@ void world_until_ended(struct machine *machine)
         step(machine->world, &steps);
 }
 
+struct machine *world_start_fenced(struct world *world, uint64_t batches_max)
+{
+    struct producer_options options = world_options(world, 0);
+    options.batches_max = batches_max;
+    struct machine *machine = world_start_with(world, &options, false);
+    world_until_attempts(machine, 1);
+    CU_ASSERT_EQUAL(machine->won, 1);
+    return machine;
+}
+
+void world_check_counts(const struct machine *machine, uint64_t won, uint64_t lost)
+{
+    CU_ASSERT_EQUAL(machine->won, won);
+    CU_ASSERT_EQUAL(machine->lost, lost);
+}
+
 void world_until_ns(struct world *world, int64_t ns)
 {
     loop_run(&world->loop.loop, ns);

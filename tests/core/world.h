@@ -56,7 +56,10 @@ struct producer_options world_options(struct world *world, uint32_t producer);
 struct machine *world_start(struct world *world, uint32_t producer);
 struct machine *world_start_with(struct world *world, const struct producer_options *options,
                                  bool codec);
+/* Producer 0 has won its fencing attempt, and will end after so many batches; 0: never. */
+struct machine *world_start_fenced(struct world *world, uint64_t batches_max);
 void world_crash(struct machine *machine);
+void world_check_counts(const struct machine *machine, uint64_t won, uint64_t lost);
 
 /* Each runs until it is so, and fails the test if it does not come to that. */
 void world_until_attempts(struct machine *machine, uint64_t decided);
