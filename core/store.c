@@ -110,7 +110,7 @@ enum page_next store_op_next_page(struct store_op *op)
         snprintf(op->error, sizeof(op->error),
                  "a listing of %.80s goes round in circles: the store repeats keys, %.80s is the "
                  "last of a page that was to begin behind it",
-                 op->key, last);
+                 op->key[0] ? op->key : "all keys", last);
         return PAGE_REPEATS;
     }
     snprintf(op->after, sizeof(op->after), "%s", last);

@@ -110,17 +110,16 @@ static bool list_pages(struct live_session *session, struct store_op *op,
             take_key(inspection, list_page_key(page, i), page->object_bytes[i]);
             take_consumers(&listing, list_page_key(page, i));
         }
-        if (!page->truncated || page->count == 0) {
+        switch (store_op_next_page(op)) {
+        case PAGE_FOLLOWS:
+            break;
+        case PAGE_WAS_LAST:
             end_consumers(&listing);
             return true;
-        }
-        const char *last = list_page_key(page, page->count - 1);
-        if (strcmp(last, op->after) <= 0) {
-            snprintf(error, STORE_ERROR_MAX, "a listing goes round in circles: it repeats %.100s",
-                     last);
+        case PAGE_REPEATS:
+            snprintf(error, STORE_ERROR_MAX, "%s", op->error);
             return false;
         }
-        snprintf(op->after, sizeof(op->after), "%s", last);
         store_op_release(op);
     }
 }

@@ -32,15 +32,10 @@ static bool list_page(struct live_session *session, struct store_op *op,
         snprintf(error, STORE_ERROR_MAX, "%s", live_session_error(op));
         return false;
     }
-    if (op->page.count == 0)
-        return true;
-    const char *last = list_page_key(&op->page, op->page.count - 1);
-    if (strcmp(last, op->after) <= 0) {
-        snprintf(error, STORE_ERROR_MAX, "a listing goes round in circles: it repeats %.100s",
-                 last);
+    if (store_op_next_page(op) == PAGE_REPEATS) {
+        snprintf(error, STORE_ERROR_MAX, "%s", op->error);
         return false;
     }
-    snprintf(op->after, sizeof(op->after), "%s", last);
     return true;
 }
 
