@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # A run and its ranks as jobs of a real Slurm cluster of four nodes on this machine (tests/servers/slurm.sh): four
 # producers' processes are started by one srun, four ranks by another, one a node, with nothing but what Slurm tells
-# them: no --rank, no --token. One rank's process is killed with kill -9; a second srun goes on at the checkpoints
-# and is stopped by scancel at the end of the chain. Each rank's digest must be that of the committed order.
+# them: no --rank, no --token. One rank's process is killed with kill -9, which ends the others, as in a training job;
+# a second srun goes on at the newest step that every rank keeps, and is stopped by scancel at the end of the chain.
+# Each rank's digest must be that of the committed order.
 #   tests/live/srun.sh PROGRAM
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -50,7 +51,7 @@ on_nodes() { srun --quiet -N $ranks -n $ranks "$@"; }
 # ---- producers ----
 
 on_nodes "$program" live configs/live/sliced.yaml --store "file://$place/store" --db "$place/db" \
-	--set run.duration=3s --set run.warmup=0s --set run.bin=1s >"$place/live.log" 2>&1 || fail 'the run failed'
+	--set run.duration=4s --set run.warmup=0s --set run.bin=1s >"$place/live.log" 2>&1 || fail 'the run failed'
 url=$(grep -oE 'file://[^ ]+/seed-[^ ]+' "$place/live.log" | head -n 1)
 "$program" inspect "$url" --deep --json --versions 1 >"$place/inspect.json" 2>"$place/inspect.log" || fail 'damage'
 last=$(python3 -c 'import json, sys
@@ -58,13 +59,13 @@ chain = json.load(open(sys.argv[1]))
 assert sum(producer["batches"] > 0 for producer in chain["producers"]) == 4, "a producer committed nothing"
 version = chain["versions"][-1]
 print(version["first_step"] + version["live"] - 1)' "$place/inspect.json") || fail 'not all producers were there'
-[ "$last" -ge 25 ] || fail "only $last steps were committed in 3 s, too few for what follows"
+[ "$last" -ge 35 ] || fail "only $last steps were committed in 4 s, too few for what follows"
 "$program" consume "$url" --order "$place/order" --steps "$last" 2>"$place/order.log" || fail 'no order'
 
 # ---- ranks ----
 
 consume() { # FLAG...: each rank's report is its own file
-	on_nodes --output="$place/rank-%t.json" --error="$place/rank-%t.log" bash -c 'echo $$ >"$0/pid-$SLURM_PROCID"; exec "$@"' \
+	on_nodes --kill-on-bad-exit=1 --output="$place/rank-%t.json" --error="$place/rank-%t.log" bash -c 'echo $$ >"$0/pid-$SLURM_PROCID"; exec "$@"' \
 		"$place" "$program" consume "$url" --checkpoints "$place/checkpoints" --log "$place/ranks" --json "$@"
 }
 all_have() { # LINES
@@ -73,9 +74,9 @@ all_have() { # LINES
 		[ "$(wc -l <"$place/ranks/rank-$rank.log")" -ge "$1" ] || return
 	done
 }
-consume --checkpoint-every 5 --steps 20 --step-time 50ms >"$place/srun.log" 2>&1 &
+consume --checkpoint-every 20 --steps "$last" --step-time 50ms >"$place/srun.log" 2>&1 &
 job=$!
-until_true 30 'the ranks did not start' all_have 8
+until_true 30 'the ranks did not start' all_have 25
 kill -KILL "$(cat "$place/pid-2")"
 ! wait "$job" || fail 'the death of a rank was not told'
 all_at_the_end() {
