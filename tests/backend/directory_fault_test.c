@@ -14,14 +14,6 @@
 #define CANNOT_MOUNT 99
 #define BIG_BYTES ((uint64_t)4 << 20)
 
-#define EXPECT(condition)                                                                          \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "\n%s:%d: %s\n", __FILE__, __LINE__, #condition);                      \
-            return 1;                                                                              \
-        }                                                                                          \
-    } while (0)
-
 /* ---- real file systems, in a mount namespace of a child's own ---- */
 
 static bool mount_small(const char *path, const char *size)
@@ -38,29 +30,30 @@ static int on_a_full_disk(void *context)
         return CANNOT_MOUNT;
     struct fixture fixture;
     fixture_open(&fixture, scratch, NULL);
-    EXPECT(fixture_put(&fixture, STORE_PUT, "kept", text_body("old"), error) == STORE_OK);
+    CHILD_EXPECT(fixture_put(&fixture, STORE_PUT, "kept", text_body("old"), error) == STORE_OK);
     struct body big = whole_body_make(1, BIG_BYTES);
     static const enum store_verb verbs[] = {STORE_PUT, STORE_PUT_IF_ABSENT, STORE_PUT};
     static const char *const keys[] = {"big", "big", "kept"};
     for (int i = 0; i < 3; i++) {
-        EXPECT(fixture_put(&fixture, verbs[i], keys[i], big, error) == STORE_FAILED);
-        EXPECT(strstr(error, "No space left") != NULL && strstr(error, keys[i]) != NULL);
-        EXPECT(strstr(error, scratch) != NULL && strstr(error, "free space") != NULL);
-        EXPECT(scratch_count(scratch, DIRECTORY_TEMP_FOLDER) == 0);
+        CHILD_EXPECT(fixture_put(&fixture, verbs[i], keys[i], big, error) == STORE_FAILED);
+        CHILD_EXPECT(strstr(error, "No space left") != NULL && strstr(error, keys[i]) != NULL);
+        CHILD_EXPECT(strstr(error, scratch) != NULL && strstr(error, "free space") != NULL);
+        CHILD_EXPECT(scratch_count(scratch, DIRECTORY_TEMP_FOLDER) == 0);
     }
     body_release(&big);
     struct body body;
-    EXPECT(fixture_get(&fixture, "big", &body, error) == STORE_NOT_FOUND);
-    EXPECT(fixture_get(&fixture, "kept", &body, error) == STORE_OK);
-    EXPECT(body.bytes == 3 && memcmp(body.data, "old", 3) == 0);
+    CHILD_EXPECT(fixture_get(&fixture, "big", &body, error) == STORE_NOT_FOUND);
+    CHILD_EXPECT(fixture_get(&fixture, "kept", &body, error) == STORE_OK);
+    CHILD_EXPECT(body.bytes == 3 && memcmp(body.data, "old", 3) == 0);
     body_release(&body);
-    EXPECT(fixture_put(&fixture, STORE_PUT_IF_ABSENT, "small", text_body("x"), error) == STORE_OK);
+    CHILD_EXPECT(fixture_put(&fixture, STORE_PUT_IF_ABSENT, "small", text_body("x"), error) ==
+                 STORE_OK);
 
-    EXPECT(mount("none", scratch, NULL, MS_REMOUNT | MS_RDONLY, NULL) == 0);
-    EXPECT(fixture_put(&fixture, STORE_PUT, "small", text_body("y"), error) == STORE_FAILED);
-    EXPECT(strstr(error, "Read-only file system") != NULL);
-    EXPECT(fixture_delete(&fixture, "small") == STORE_FAILED);
-    EXPECT(fixture_get(&fixture, "small", &body, error) == STORE_OK);
+    CHILD_EXPECT(mount("none", scratch, NULL, MS_REMOUNT | MS_RDONLY, NULL) == 0);
+    CHILD_EXPECT(fixture_put(&fixture, STORE_PUT, "small", text_body("y"), error) == STORE_FAILED);
+    CHILD_EXPECT(strstr(error, "Read-only file system") != NULL);
+    CHILD_EXPECT(fixture_delete(&fixture, "small") == STORE_FAILED);
+    CHILD_EXPECT(fixture_get(&fixture, "small", &body, error) == STORE_OK);
     body_release(&body);
     fixture_close(&fixture);
     return 0;
@@ -75,11 +68,11 @@ static int on_a_read_only_disk(void *context)
         return CANNOT_MOUNT;
     struct live_loop *loop = NULL;
     struct store *store = NULL;
-    EXPECT(live_loop_open(NULL, &loop, error) == OPEN_OK);
-    EXPECT(directory_store_open(scratch, NULL, loop, &store, error) == OPEN_FAILED);
-    EXPECT(strstr(error, "Read-only file system") != NULL && strstr(error, scratch) != NULL);
+    CHILD_EXPECT(live_loop_open(NULL, &loop, error) == OPEN_OK);
+    CHILD_EXPECT(directory_store_open(scratch, NULL, loop, &store, error) == OPEN_FAILED);
+    CHILD_EXPECT(strstr(error, "Read-only file system") != NULL && strstr(error, scratch) != NULL);
     const struct directory_options options = {.access = DIRECTORY_READ};
-    EXPECT(directory_store_open(scratch, &options, loop, &store, error) == OPEN_OK);
+    CHILD_EXPECT(directory_store_open(scratch, &options, loop, &store, error) == OPEN_OK);
     store_close(store);
     live_loop_close(loop);
     return 0;
@@ -93,9 +86,9 @@ static int without_inodes(void *context)
         return CANNOT_MOUNT;
     struct live_loop *loop = NULL;
     struct store *store = NULL;
-    EXPECT(live_loop_open(NULL, &loop, error) == OPEN_OK);
-    EXPECT(directory_store_open(scratch, NULL, loop, &store, error) == OPEN_FAILED);
-    EXPECT(strstr(error, "No space left") != NULL && strstr(error, scratch) != NULL);
+    CHILD_EXPECT(live_loop_open(NULL, &loop, error) == OPEN_OK);
+    CHILD_EXPECT(directory_store_open(scratch, NULL, loop, &store, error) == OPEN_FAILED);
+    CHILD_EXPECT(strstr(error, "No space left") != NULL && strstr(error, scratch) != NULL);
     live_loop_close(loop);
     return 0;
 }

@@ -251,40 +251,32 @@ static void open_makes_folders_or_says_what_is_wrong(void)
     scratch_remove(scratch);
 }
 
-#define EXPECT(condition)                                                                          \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "\n%s:%d: %s\n", __FILE__, __LINE__, #condition);                      \
-            return 1;                                                                              \
-        }                                                                                          \
-    } while (0)
-
 /* In a child: an ordinary user in a folder that only its owner may write. */
 static int as_ordinary_user(void *context)
 {
     const char *scratch = context;
     char error[STORE_ERROR_MAX], path[2 * SCRATCH_MAX];
     if (getuid() == 0)
-        EXPECT(setgroups(0, NULL) == 0 && setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
-    EXPECT(try_open(scratch, DIRECTORY_WRITE, error) == OPEN_FAILED);
-    EXPECT(strstr(error, "Permission denied") != NULL && strstr(error, scratch) != NULL);
+        CHILD_EXPECT(setgroups(0, NULL) == 0 && setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
+    CHILD_EXPECT(try_open(scratch, DIRECTORY_WRITE, error) == OPEN_FAILED);
+    CHILD_EXPECT(strstr(error, "Permission denied") != NULL && strstr(error, scratch) != NULL);
     snprintf(path, sizeof(path), "%s/new", scratch);
-    EXPECT(try_open(path, DIRECTORY_WRITE, error) == OPEN_FAILED);
-    EXPECT(strstr(error, "Permission denied") != NULL);
+    CHILD_EXPECT(try_open(path, DIRECTORY_WRITE, error) == OPEN_FAILED);
+    CHILD_EXPECT(strstr(error, "Permission denied") != NULL);
 
     const struct directory_options options = {.access = DIRECTORY_READ};
     struct fixture fixture;
     fixture_open(&fixture, scratch, &options);
     struct body body;
-    EXPECT(fixture_get(&fixture, "open", &body, error) == STORE_OK);
+    CHILD_EXPECT(fixture_get(&fixture, "open", &body, error) == STORE_OK);
     body_release(&body);
-    EXPECT(fixture_get(&fixture, "closed", &body, error) == STORE_FAILED);
-    EXPECT(strstr(error, "\"closed\"") != NULL && strstr(error, "Permission denied") != NULL);
-    EXPECT(fixture_put(&fixture, STORE_PUT, "open", text_body("y"), error) == STORE_FAILED);
-    EXPECT(fixture_delete(&fixture, "open") == STORE_FAILED);
+    CHILD_EXPECT(fixture_get(&fixture, "closed", &body, error) == STORE_FAILED);
+    CHILD_EXPECT(strstr(error, "\"closed\"") != NULL && strstr(error, "Permission denied") != NULL);
+    CHILD_EXPECT(fixture_put(&fixture, STORE_PUT, "open", text_body("y"), error) == STORE_FAILED);
+    CHILD_EXPECT(fixture_delete(&fixture, "open") == STORE_FAILED);
     int count = 0;
     fixture_list(&fixture, "", count_key, &count);
-    EXPECT(count == 2);
+    CHILD_EXPECT(count == 2);
     fixture_close(&fixture);
     return 0;
 }
@@ -326,21 +318,21 @@ static int race(void *context)
     struct fixture fixture;
     fixture_open(&fixture, racer->scratch, NULL);
     char byte;
-    EXPECT(read(racer->start_fd, &byte, 1) == 0);
+    CHILD_EXPECT(read(racer->start_fd, &byte, 1) == 0);
     for (uint32_t version = 1; version <= RACE_VERSIONS; version++) {
         char key[STORE_KEY_MAX];
         name_version(key, version);
         struct body body = whole_body_make(racer->number, 24 + version * 8);
         enum store_outcome outcome = fixture_put(&fixture, STORE_PUT_IF_ABSENT, key, body, NULL);
         body_release(&body);
-        EXPECT(outcome == STORE_OK || outcome == STORE_EXISTS);
+        CHILD_EXPECT(outcome == STORE_OK || outcome == STORE_EXISTS);
         const struct win win = {.racer = racer->number, .version = version};
         if (outcome == STORE_OK)
-            EXPECT(write(racer->wins_fd, &win, sizeof(win)) == (ssize_t)sizeof(win));
+            CHILD_EXPECT(write(racer->wins_fd, &win, sizeof(win)) == (ssize_t)sizeof(win));
         /* Whoever lost can read the winner's, whole. */
-        EXPECT(fixture_get(&fixture, key, &body, NULL) == STORE_OK);
-        EXPECT(whole_body_id(&body) != 0);
-        EXPECT(outcome != STORE_OK || whole_body_id(&body) == racer->number);
+        CHILD_EXPECT(fixture_get(&fixture, key, &body, NULL) == STORE_OK);
+        CHILD_EXPECT(whole_body_id(&body) != 0);
+        CHILD_EXPECT(outcome != STORE_OK || whole_body_id(&body) == racer->number);
         body_release(&body);
     }
     fixture_close(&fixture);

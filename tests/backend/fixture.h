@@ -4,6 +4,7 @@
 #ifndef TESTS_BACKEND_FIXTURE_H
 #define TESTS_BACKEND_FIXTURE_H
 
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "backend/directory_store.h"
@@ -44,5 +45,13 @@ struct body text_body(const char *text);
 pid_t child_start(int (*child_main)(void *context), void *context);
 /* Waits; the exit status, or 128 + the signal. */
 int child_wait(pid_t pid);
+/* In a child's main: leaves it with 1, and says where. */
+#define CHILD_EXPECT(condition)                                                                    \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "\n%s:%d: %s\n", __FILE__, __LINE__, #condition);                      \
+            return 1;                                                                              \
+        }                                                                                          \
+    } while (0)
 
 #endif

@@ -68,18 +68,25 @@ static void write_program(const struct fixture *fixture, const char *name, const
     CU_ASSERT_EQUAL(chmod(path, 0755), 0);
 }
 
+/* P1 fails where there are no programs but the fixture's. */
+static void expect_failure_alone(const struct fixture *fixture, char said[SAID_MAX])
+{
+    char *path = strdup(getenv("PATH"));
+    setenv("PATH", fixture->directory, 1);
+    int status = reproduce(
+        fixture,
+        (const char *const[]){"p1", "--db", fixture->path, "--out", fixture->directory, NULL},
+        said);
+    setenv("PATH", path, 1);
+    free(path);
+    CU_ASSERT_EQUAL(status, CLI_FAILED);
+}
+
 static void missing_gnuplot_names_its_package(void)
 {
     char said[SAID_MAX];
     struct fixture fixture = fixture_make();
-    char *path = strdup(getenv("PATH"));
-    setenv("PATH", fixture.directory, 1);
-    int status = reproduce(
-        &fixture,
-        (const char *const[]){"p1", "--db", fixture.path, "--out", fixture.directory, NULL}, said);
-    setenv("PATH", path, 1);
-    free(path);
-    CU_ASSERT_EQUAL(status, CLI_FAILED);
+    expect_failure_alone(&fixture, said);
     expect_one_line(said, "install the package gnuplot-nox");
     CU_ASSERT_NOT_EQUAL(access(fixture.path, F_OK), 0);
     fixture_remove(&fixture);
@@ -89,16 +96,9 @@ static void missing_font_names_its_package(void)
 {
     char said[SAID_MAX];
     struct fixture fixture = fixture_make();
-    char *path = strdup(getenv("PATH"));
     write_program(&fixture, "gnuplot", "exit 0");
     write_program(&fixture, "fc-match", "echo Nimbus Sans");
-    setenv("PATH", fixture.directory, 1);
-    int status = reproduce(
-        &fixture,
-        (const char *const[]){"p1", "--db", fixture.path, "--out", fixture.directory, NULL}, said);
-    setenv("PATH", path, 1);
-    free(path);
-    CU_ASSERT_EQUAL(status, CLI_FAILED);
+    expect_failure_alone(&fixture, said);
     expect_one_line(said, "fonts-dejavu-core");
     fixture_remove(&fixture);
 }
