@@ -25,7 +25,7 @@ bool consume_child_start(struct consume_child *child, const struct consume_famil
             .end_step = child->started && job->steps > 0 ? child->first_step + job->steps : 0,
             .rollback = child->started ? 0 : job->rollback, /* it went back already */
             .pace = family->pace,
-            .index = (uint32_t)(child - family->children),
+            .index = family->job->together ? child->rank : (uint32_t)(child - family->children),
             .fd = fd,
         };
         _exit(consume_rank_main(&options));

@@ -27,7 +27,7 @@
 #define FETCH_RETRIES 64       /* as of all else: an outage of minutes is waited for */
 #define HEAP_BESIDE (16 << 20) /* bytes that are kept beside the budget */
 #define PROGRESS_NS (250 * NS_PER_MS)
-#define PACE_NS (5 * NS_PER_MS) /* between two looks at the slowest rank's checkpoints */
+#define PACE_MAX_NS (600 * NS_PER_S) /* that a slower rank is waited for */
 /* What is in flight, and the last checkpoint, get so long once the rank is to stop. */
 #define DRAIN_NS (20 * NS_PER_S)
 
@@ -51,6 +51,7 @@ struct consume_rank {
     uint64_t end_step;         /* 0: none */
     int64_t running_ns;        /* since when */
     int64_t used_ns;           /* when the last step was used */
+    int64_t paced_ns;          /* since when it waits for slower ranks; 0: it does not */
     enum consume_end end;
     char text[CONSUME_TEXT_MAX];
 };
@@ -162,6 +163,22 @@ static void on_signal(int signo, void *context)
 
 /* ---- a step ---- */
 
+/* They come first: what is to be dropped they may have to go back to. */
+static void wait_for_others(struct consume_rank *rank, uint64_t step)
+{
+    int64_t now_ns = loop_now(loop_of(rank));
+    if (rank->paced_ns == 0)
+        rank->paced_ns = now_ns;
+    if (now_ns - rank->paced_ns < PACE_MAX_NS)
+        loop_timer_set(loop_of(rank), &rank->step,
+                       now_ns + consume_pace_look_ns(rank->options->pace));
+    else
+        fail(rank,
+             "rank %u: at step %" PRIu64 " it waited 600 s for the checkpoints of slower ranks: is "
+             "one gone? Start all ranks again",
+             rank->options->rank, step);
+}
+
 static void use_step(struct consume_rank *rank)
 {
     const struct consume_job *job = rank->options->job;
@@ -169,10 +186,11 @@ static void use_step(struct consume_rank *rank)
     uint64_t step = consumer->cursor;
     bool last = rank->end_step != 0 && step + 1 >= rank->end_step;
     bool due = job->checkpoints != NULL && (step % job->checkpoint_every == 0 || last);
-    if (due && !may_checkpoint(rank, step + 1)) { /* the others come first */
-        loop_timer_set(loop_of(rank), &rank->step, loop_now(loop_of(rank)) + PACE_NS);
+    if (due && !may_checkpoint(rank, step + 1)) {
+        wait_for_others(rank, step);
         return;
     }
+    rank->paced_ns = 0;
     rank->used_ns = loop_now(loop_of(rank));
     rank->taking = true;
     consumer_driver_take(rank->driver);

@@ -286,7 +286,9 @@ enum consume_outcome consume_run(const struct consume_run_options *options, stru
     supervisor.family = (struct consume_family){
         .job = options->job, .children = run->children, .count = run->count};
     if (options->job->checkpoints != NULL && run->count > 1)
-        supervisor.family.pace = consume_pace_open(run->count);
+        supervisor.family.pace = consume_pace_open(run->count, NULL);
+    else if (options->job->checkpoints != NULL && options->job->together)
+        supervisor.family.pace = consume_pace_open(options->job->slices, options->job);
     supervisor.progress = progress_make(options->messages, supervisor.label);
     supervisor.progress.unit = "steps";
     do {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/name.h"
+#include "core/watermark.h"
 #include "experiments/consume/consume_place.h"
 #include "experiments/live/live_marker.h"
 #include "experiments/live/live_request.h"
@@ -31,6 +32,60 @@ enum open_result consume_start_check(struct live_session *session, const struct 
                                      char text[CONSUME_JOB_TEXT_MAX])
 {
     return check_from(session, job, "--from", text);
+}
+
+/* ---- who holds ---- */
+
+/* What a rank needs by its highest number. */
+static enum open_result find_hold(struct live_session *session, uint32_t rank,
+                                  struct watermark *hold, char text[CONSUME_JOB_TEXT_MAX])
+{
+    struct store_op op;
+    struct watermark_scan scan;
+    *hold = (struct watermark){0};
+    store_op_init(&op);
+    op.verb = STORE_LIST;
+    op.list_keys_max = STORE_LIST_KEYS_MAX;
+    name_consumer(op.key, rank);
+    watermark_scan_init(&scan, 0);
+    bool more = true;
+    while (more) {
+        live_request(session, &op);
+        more = op.outcome == STORE_OK && op.page.truncated && op.page.count > 0;
+        for (size_t i = 0; op.outcome == STORE_OK && i < op.page.count; i++)
+            (void)watermark_scan_add(&scan, list_page_key(&op.page, i), hold);
+        if (!more)
+            break;
+        snprintf(op.after, sizeof(op.after), "%s", list_page_key(&op.page, op.page.count - 1));
+        store_op_release(&op);
+    }
+    (void)watermark_scan_end(&scan, hold);
+    enum open_result result = op.outcome == STORE_OK ? OPEN_OK : OPEN_FAILED;
+    if (result != OPEN_OK)
+        snprintf(text, CONSUME_JOB_TEXT_MAX, "%s", live_session_error(&op));
+    store_op_deinit(&op);
+    return result;
+}
+
+enum open_result consume_start_check_held(struct live_session *session,
+                                          const struct consume_job *job, uint32_t first,
+                                          uint32_t count, char text[CONSUME_JOB_TEXT_MAX])
+{
+    for (uint32_t rank = first; rank < first + count; rank++) {
+        struct watermark hold;
+        enum open_result found = find_hold(session, rank, &hold, text);
+        if (found != OPEN_OK)
+            return found;
+        if (hold.state != WATERMARK_HELD || hold.step >= job->from)
+            continue;
+        snprintf(text, CONSUME_JOB_TEXT_MAX,
+                 "--from %" PRIu64 ": rank %u is held at step %" PRIu64 " by number %" PRIu64
+                 ", which a start there would let go of: go on with its --checkpoints, or let go "
+                 "first by lakestream gc --retire-consumer %u",
+                 job->from, rank, hold.step, hold.counted, rank);
+        return OPEN_BAD_INPUT;
+    }
+    return OPEN_OK;
 }
 
 /* ---- agreeing ---- */

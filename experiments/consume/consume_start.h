@@ -11,6 +11,13 @@ MUST_USE enum open_result consume_start_check(struct live_session *session,
                                               const struct consume_job *job,
                                               char text[CONSUME_JOB_TEXT_MAX]);
 
+/* Whether no rank from `first` on, `count` of them, is held below job->from by a process that has
+ * not ended: a start there would let go of it in that process's name. Blocks. OPEN_BAD_INPUT:
+ * `text` names it. */
+MUST_USE enum open_result consume_start_check_held(struct live_session *session,
+                                                   const struct consume_job *job, uint32_t first,
+                                                   uint32_t count, char text[CONSUME_JOB_TEXT_MAX]);
+
 /* The first of all that come with this token says where they start, in run/consume-TOKEN, which is
  * made by create-if-absent: where consume_place_find says by the files of all ranks, else at its
  * job->from. The others take it from there, and so does whoever comes again with the token. Sets

@@ -169,11 +169,12 @@ static int find_place(struct consume_call *call)
     char text[CONSUME_JOB_TEXT_MAX];
     struct consume_place place;
     enum open_result found = consume_place_find(&call->job, call->ranks, &place, text);
-    if (found == OPEN_OK && place.ahead > 0 && call->job.rollback == 0)
+    if (found == OPEN_OK && place.ahead > 0)
         fprintf(stderr,
                 "lakestream: all ranks go on at step %" PRIu64
-                ", the newest that every rank keeps; %u of %u were ahead of it\n",
-                place.step, place.ahead, call->ranks);
+                ", the newest that every rank keeps%s; %u of %u were ahead of it\n",
+                place.step, call->job.rollback != 0 ? " at or below that of --rollback" : "",
+                place.ahead, call->ranks);
     if (found == OPEN_OK)
         consume_place_take(&place, &call->job);
     return tell(found, text);
@@ -208,7 +209,21 @@ static int agree(struct consume_call *call)
         return status;
     enum open_result agreed = consume_start_agree(&session, call->token, call->ranks, job, text);
     live_session_close(&session);
+    job->together = true;
     return tell(agreed, text);
+}
+
+static int check_held(const struct consume_call *call)
+{
+    struct live_session session;
+    char text[CONSUME_JOB_TEXT_MAX];
+    int status = open_session(call, DIRECTORY_READ, &session);
+    if (status != CLI_DONE)
+        return status;
+    enum open_result held =
+        consume_start_check_held(&session, &call->job, call->first, call->count, text);
+    live_session_close(&session);
+    return tell(held, text);
 }
 
 /* What the store says of the run; the session is closed before anything is forked. */
@@ -226,7 +241,9 @@ static int find_job(struct consume_call *call)
     live_session_close(&session);
     if (found != OPEN_OK)
         return tell(found, text);
-    return call->count == call->ranks ? find_place(call) : agree(call);
+    status = call->count == call->ranks ? find_place(call) : agree(call);
+    /* Who begins by --from, and not at a checkpoint that is found. */
+    return status == CLI_DONE && given && call->job.from != 0 ? check_held(call) : status;
 }
 
 /* The number that a process of this call had, and no other: another one may run as this rank. */
@@ -377,12 +394,14 @@ int consume_main(int argc, char **argv)
             "With --checkpoints a rank keeps its place every --checkpoint-every steps, and a rank\n"
             "that died, or is started again, goes on from there: what it was given once it is\n"
             "given again, the same. What no rank's checkpoints need any more may be reclaimed\n"
-            "(lakestream gc). Without --checkpoints the ranks start anew each time, and hold\n"
-            "nothing once they ended. Ctrl-C keeps a last checkpoint and stops. Ranks that are "
-            "started\n"
-            "one by one and have no checkpoint need the same --token, which makes them start at "
-            "one\n"
-            "step (srun gives one), or the same --from.\n\n"
+            "(lakestream gc). All ranks start at one step: the newest, at or below that of\n"
+            "--rollback, that every rank keeps; a rank may be two checkpoints ahead of the "
+            "slowest\n"
+            "one. Without --checkpoints the ranks start anew each time, and hold\n"
+            "nothing once they ended. Ctrl-C stops, and keeps each rank's place if that drops no\n"
+            "checkpoint which a slower rank may need. Ranks that are started one by one need the\n"
+            "same --token, a new one for every start (srun gives one), or the same --from or\n"
+            "--rollback. Where one of them dies all must be started again (srun -K).\n\n"
             "  first, next  the first step of this call, and the one that would be next\n"
             "  digest       of all slices that the rank was ever given, in order, from its first\n"
             "               start on: a checkpoint keeps it, and the same bytes give the same\n"

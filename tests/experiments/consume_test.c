@@ -345,6 +345,10 @@ static void a_look_at_a_stopped_jobs_steps_leaves_them_held(void)
     CU_ASSERT_EQUAL(live_number(report, "holder", NULL), 0);
     CU_ASSERT_EQUAL(live_number(report, "watermark", NULL), 13);
     json_decref(report);
+    /* One that would hold less is refused, and takes nothing. */
+    job = WORDS("--ranks", "2", "--from", "15", "--steps", "3");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", job), 2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "--from 15: rank 0 is held at step 13 by number 2"));
     job = WORDS("--ranks", "2", "--steps", "3", "--checkpoints", plane.checkpoints, "--rollback",
                 "13");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", job), 0);
