@@ -50,7 +50,8 @@ enum {
     CREATE = 1 << STORE_PUT_IF_ABSENT,
     WRITE = CREATE | 1 << STORE_PUT | 1 << STORE_DELETE,
     LISTING = 1 << STORE_LIST,
-    ANY = WRITE | LISTING | 1 << STORE_GET,
+    READ = 1 << STORE_GET,
+    ANY = WRITE | LISTING | READ,
 };
 
 bool fault_kind_hits(enum fault_kind kind, enum store_verb verb)
@@ -79,30 +80,42 @@ static bool storm_rages(const struct fault_storm *storm, int64_t now_ns)
     return now_ns >= begins_ns && now_ns < begins_ns + lasts_ns;
 }
 
-static bool shot_hits(struct fault_shot *shot, enum store_verb verb)
+/* Whether that kind can hit that operation here. */
+static bool can_hit(const struct fault_store *faults, enum fault_kind kind,
+                    const struct store_op *op)
 {
-    if (!shot || !fault_kind_hits(shot->kind, verb))
+    const char *prefix = faults->options.damage_prefix;
+    if (!fault_kind_hits(kind, op->verb))
+        return false;
+    return kind < FAULT_FIRST_OF_DAMAGE ||
+           (prefix != NULL && strncmp(op->key, prefix, strlen(prefix)) == 0);
+}
+
+static bool shot_hits(const struct fault_store *faults, const struct store_op *op)
+{
+    struct fault_shot *shot = faults->options.shot;
+    if (!shot || !can_hit(faults, shot->kind, op))
         return false;
     return ++shot->seen == shot->operation;
 }
 
-static enum fault_kind draw_kind(struct fault_store *faults, enum store_verb verb)
+static enum fault_kind draw_kind(struct fault_store *faults, const struct store_op *op)
 {
     struct fault_store_options *options = &faults->options;
     const struct fault_plan *plan = options->plan;
-    if (shot_hits(options->shot, verb))
+    if (shot_hits(faults, op))
         return options->shot->kind;
     for (size_t i = 0; i < FAULT_STORMS_MAX; i++) {
         const struct fault_storm *storm = &plan->storms[i];
-        if (storm_rages(storm, loop_now(options->loop)) && fault_kind_hits(storm->kind, verb) &&
+        if (storm_rages(storm, loop_now(options->loop)) && can_hit(faults, storm->kind, op) &&
             random_unit(&options->random) < storm->probability)
             return storm->kind;
     }
     double draw = random_unit(&options->random);
     for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
-        if (!fault_kind_hits((enum fault_kind)kind, verb))
+        if (!can_hit(faults, (enum fault_kind)kind, op))
             continue;
-        draw -= plan->probability[verb][kind];
+        draw -= plan->probability[op->verb][kind];
         if (draw < 0.0)
             return (enum fault_kind)kind;
     }
@@ -184,6 +197,18 @@ static void let_held_go(struct fault_store *faults)
     }
 }
 
+/* What was read is not what is stored. */
+static void damage(struct fault_store *faults, enum fault_kind kind, struct body *result)
+{
+    if (kind < FAULT_FIRST_OF_DAMAGE || result->kind != BODY_BYTES || result->bytes == 0)
+        return;
+    uint64_t place = random_next(&faults->options.random) % (8 * result->bytes);
+    if (kind == FAULT_CUT)
+        result->bytes = place / 8;
+    else
+        result->data[place / 8] ^= (uint8_t)(1u << place % 8);
+}
+
 static void answer_due(struct timer *timer, void *context)
 {
     (void)timer;
@@ -199,6 +224,7 @@ static void answer_due(struct timer *timer, void *context)
                  store_verb_name(outer->verb), outer->key, fault_kind_name(call->kind));
     } else {
         store_op_take_answer(outer, &call->op);
+        damage(faults, call->kind, &outer->result);
     }
     enum fault_kind kind = call->kind;
     call_give_if_over(call);
@@ -249,6 +275,8 @@ static enum store_outcome outcome_of(enum fault_kind kind)
     case FAULT_LATE:
     case FAULT_ERROR:
     case FAULT_ERROR_APPLIED:
+    case FAULT_DAMAGED:
+    case FAULT_CUT:
     case FAULT_KIND_COUNT:
         break;
     }
@@ -311,6 +339,8 @@ static void perform(struct fault_call *call)
     case FAULT_NONE:
     case FAULT_ERROR_APPLIED:
     case FAULT_THROTTLED_APPLIED:
+    case FAULT_DAMAGED:
+    case FAULT_CUT:
     case FAULT_KIND_COUNT:
         break;
     }
@@ -327,10 +357,11 @@ static void fault_submit(struct store *store, struct store_op *outer)
     call->op.body = body_copy_range(&outer->body, 0, 0);
     call->outer = outer;
     call->inside = false;
-    call->kind = draw_kind(faults, outer->verb);
+    call->kind = draw_kind(faults, outer);
     call->outcome = outcome_of(call->kind);
     call->forced = call->kind != FAULT_NONE && call->kind != FAULT_DELAY &&
-                   call->kind != FAULT_REORDER && call->kind != FAULT_SHORT_PAGE;
+                   call->kind != FAULT_REORDER && call->kind != FAULT_SHORT_PAGE &&
+                   call->kind < FAULT_FIRST_OF_DAMAGE;
     outer->body_checksum = 0;
     faults->counters.submitted++;
     faults->counters.hit[call->kind]++;

@@ -1,7 +1,8 @@
-/* fault_store.h - a store over any store that loses, delays, reorders and refuses operations.
+/* fault_store.h - a store over any store that loses, delays, reorders, refuses and damages.
  *
  * The contract stays honest: what is answered is what the inner store said, or UNKNOWN, BUSY or
- * THROTTLED; an OK, EXISTS or NOT_FOUND is never made up. A request is copied when it is submitted,
+ * THROTTLED; an OK, EXISTS or NOT_FOUND is never made up. Bytes are damaged only of objects that
+ * the options name. A request is copied when it is submitted,
  * so that it may be applied long after its sender gave it up or died. Faults come from a plan with
  * a random stream, or hit the n-th operation. Serves the simulator and live runs alike. */
 #ifndef CORE_FAULT_STORE_H
@@ -25,7 +26,13 @@
     X(FAULT_ERROR, "error", ANY, "5xx, not applied: UNKNOWN at once")                              \
     X(FAULT_ERROR_APPLIED, "error_applied", WRITE, "5xx, applied: UNKNOWN")                        \
     X(FAULT_THROTTLED, "throttled", ANY, "503, not applied")                                       \
-    X(FAULT_THROTTLED_APPLIED, "throttled_applied", CREATE, "503 after the body went out, applied")
+    X(FAULT_THROTTLED_APPLIED, "throttled_applied", CREATE,                                        \
+      "503 after the body went out, applied")                                                      \
+    X(FAULT_DAMAGED, "damaged", READ, "a bit of the bytes read is wrong")                          \
+    X(FAULT_CUT, "cut", READ, "the bytes read end early")
+
+/* Those from here on meet only reads of what the options name. */
+#define FAULT_FIRST_OF_DAMAGE FAULT_DAMAGED
 
 enum fault_kind {
 #define X(code, name, verbs, text) code,
@@ -81,7 +88,8 @@ struct fault_store_options {
     const struct fault_plan *plan; /* borrowed, and read at every submit: it may be changed */
     struct fault_shot *shot;       /* borrowed; NULL: none */
     struct random_stream random;
-    fault_watch watch; /* NULL: none */
+    const char *damage_prefix; /* borrowed: of keys whose bytes may be damaged; NULL: of none */
+    fault_watch watch;         /* NULL: none */
     void *watch_context;
 };
 
@@ -93,7 +101,7 @@ struct fault_counters {
 };
 
 const char *fault_kind_name(enum fault_kind kind);
-/* Whether that kind of fault can hit that verb. */
+/* Whether that kind of fault can hit that verb; damage, if it may meet the key. */
 bool fault_kind_hits(enum fault_kind kind, enum store_verb verb);
 
 /* Closed by store_close, with nothing in flight or after `inner` was closed. */

@@ -14,6 +14,7 @@
 #define LATE_SHARE 3      /* of so many worlds, in one a rank may come late */
 /* Of creates at most; more, and 64 in a row that come to nothing are no longer rare. */
 #define CREATES_HIT_MOST 0.85
+#define DAMAGED_MOST 0.05 /* of reads of slices, in each of two ways */
 
 const char *swarm_fault_name(uint32_t bit)
 {
@@ -109,7 +110,7 @@ static bool draw_focus(struct random_stream *random, double weights[FAULT_KIND_C
     bool focused = random_unit(random) < 0.5;
     uint32_t kinds[2];
     for (size_t i = 0; i < 2; i++)
-        kinds[i] = draw_count(random, FAULT_NONE + 1, FAULT_KIND_COUNT - 1);
+        kinds[i] = draw_count(random, FAULT_NONE + 1, FAULT_FIRST_OF_DAMAGE - 1);
     double strength = draw_between(random, 0.3, 0.7);
     if (!focused)
         return false;
@@ -117,6 +118,16 @@ static bool draw_focus(struct random_stream *random, double weights[FAULT_KIND_C
         weights[kind] = kind == kinds[0] || kind == kinds[1] ? 1.0 : 0.0;
     *total = strength;
     return true;
+}
+
+/* Reads that are damaged too often in a row end their rank: few are. */
+static void draw_damage(struct swarm_config *config, struct random_stream *random)
+{
+    for (uint32_t kind = FAULT_FIRST_OF_DAMAGE; kind < FAULT_KIND_COUNT; kind++) {
+        double share = draw_between(random, 0.0, DAMAGED_MOST);
+        if (allowed(config, kind))
+            config->plan.probability[STORE_GET][kind] = share;
+    }
 }
 
 static void draw_plan(struct swarm_config *config)
@@ -127,7 +138,7 @@ static void draw_plan(struct swarm_config *config)
     double total = draw_magnitude(&random, 0.02, 0.7);
     double share = random_unit(&random);
     double sum = 0.0;
-    for (int kind = FAULT_NONE + 1; kind < FAULT_KIND_COUNT; kind++) {
+    for (int kind = FAULT_NONE + 1; kind < FAULT_FIRST_OF_DAMAGE; kind++) {
         double weight = random_unit(&random);
         weights[kind] = random_unit(&random) < share ? weight : 0.0;
     }
@@ -153,6 +164,7 @@ static void draw_plan(struct swarm_config *config)
     plan->late_max_ns =
         swarm_draw_ns(&random, (double)plan->timeout_ns, (double)units(config, 2000));
     draw_storms(config, &random);
+    draw_damage(config, &random);
 }
 
 static void draw_upsets(struct swarm_config *config, struct random_stream *random)

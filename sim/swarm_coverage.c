@@ -196,6 +196,8 @@ uint32_t swarm_coverage_missing(const struct swarm_coverage *coverage, uint64_t 
     text[0] = '\0';
     for (uint32_t branch = 0; branch < BRANCH_COUNT; branch++) {
         for (uint32_t bit = FAULT_NONE + 1; bit < SWARM_FAULTS_OF_PRODUCERS; bit++) {
+            if (bit >= FAULT_FIRST_OF_DAMAGE && bit < FAULT_KIND_COUNT)
+                continue; /* producers read no batches */
             if ((impossible[branch] >> bit & 1u) != 0 || coverage->met[branch][bit] >= at_least)
                 continue;
             missing++;

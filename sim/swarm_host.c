@@ -1,6 +1,7 @@
 /* swarm_host.c - a process of a swarm: its time, its connection, and what is wrong with both. Ours.
  */
 #include "core/codec_store.h"
+#include "core/name.h"
 #include "sim/swarm_private.h"
 
 #define FAULT_DOMAIN UINT64_C(0x4641554c54)
@@ -56,6 +57,7 @@ void swarm_host_open(struct swarm_host *host, struct swarm *swarm, enum swarm_ho
         .plan = &swarm->plan,
         .shot = swarm->options->shot,
         .random = random_stream_make(swarm->config->limits.seed ^ FAULT_DOMAIN, actor),
+        .damage_prefix = swarm->config->bytes != 0 ? NAME_TGB_PREFIX : NULL,
         .watch = on_fault,
         .watch_context = host,
     };

@@ -49,7 +49,8 @@ static void bench_open(struct bench *bench)
                                           .loop = &bench->loop.loop,
                                           .plan = &bench->plan,
                                           .shot = &bench->shot,
-                                          .random = random_stream_make(1, 2)};
+                                          .random = random_stream_make(1, 2),
+                                          .damage_prefix = "tgb/"};
     bench->faults = fault_store_open(&options);
     store_op_init(&bench->op);
     bench->op.done = done;
@@ -214,6 +215,55 @@ static void storms_and_probabilities_hit_their_share(void)
     bench_close(&bench);
 }
 
+static const uint8_t stored_bytes[] = "every byte of this is as it was written";
+
+/* How many bits of the answer differ from what is stored. */
+static uint32_t bits_wrong(const struct body *result)
+{
+    uint32_t wrong = 0;
+    for (uint64_t i = 0; i < result->bytes; i++)
+        wrong += (uint32_t)__builtin_popcount(result->data[i] ^ stored_bytes[i]);
+    return wrong;
+}
+
+static void damage_hits_the_bytes_read_and_not_those_stored(void)
+{
+    struct bench bench;
+    bench_open(&bench);
+    bench.op.verb = STORE_PUT;
+    snprintf(bench.op.key, sizeof(bench.op.key), "tgb/a");
+    bench.op.body = (struct body){
+        .kind = BODY_BYTES, .bytes = sizeof(stored_bytes), .data = (uint8_t *)stored_bytes};
+    store_submit(bench.faults, &bench.op);
+    loop_run(&bench.loop.loop, TIME_NEVER);
+    CU_ASSERT_EQUAL(shoot(&bench, FAULT_DAMAGED, STORE_GET, "tgb/a"), STORE_OK);
+    CU_ASSERT_EQUAL(bench.op.result.bytes, sizeof(stored_bytes));
+    CU_ASSERT_EQUAL(bits_wrong(&bench.op.result), 1);
+    CU_ASSERT_EQUAL(shoot(&bench, FAULT_CUT, STORE_GET, "tgb/a"), STORE_OK);
+    CU_ASSERT(bench.op.result.bytes < sizeof(stored_bytes));
+    CU_ASSERT_EQUAL(bits_wrong(&bench.op.result), 0);
+    submit(&bench, STORE_GET, "tgb/a");
+    loop_run(&bench.loop.loop, TIME_NEVER);
+    CU_ASSERT_EQUAL(bench.op.result.bytes, sizeof(stored_bytes));
+    CU_ASSERT_EQUAL(bits_wrong(&bench.op.result), 0);
+    bench_close(&bench);
+}
+
+static void damage_meets_only_what_the_options_name(void)
+{
+    struct bench bench;
+    bench_open(&bench);
+    bench.shot = (struct fault_shot){.kind = FAULT_CUT, .operation = 1};
+    submit(&bench, STORE_GET, "manifest/a");
+    loop_run(&bench.loop.loop, TIME_NEVER);
+    CU_ASSERT_EQUAL(bench.shot.seen, 0);
+    submit(&bench, STORE_GET, "tgb/a");
+    loop_run(&bench.loop.loop, TIME_NEVER);
+    CU_ASSERT_EQUAL(bench.shot.seen, 1);
+    CU_ASSERT_EQUAL(bench.op.outcome, STORE_NOT_FOUND); /* which has no bytes to be damaged */
+    bench_close(&bench);
+}
+
 const struct harness_test fault_store_tests[] = {
     HARNESS_TEST(every_store_s_battery_passes),
     HARNESS_TEST(a_fault_is_applied_and_answered_as_it_says),
@@ -221,6 +271,8 @@ const struct harness_test fault_store_tests[] = {
     HARNESS_TEST(what_a_dead_sender_sent_still_lands),
     HARNESS_TEST(a_kind_hits_only_its_verbs),
     HARNESS_TEST(a_short_page_says_that_more_follows),
+    HARNESS_TEST(damage_hits_the_bytes_read_and_not_those_stored),
+    HARNESS_TEST(damage_meets_only_what_the_options_name),
     HARNESS_TEST(storms_and_probabilities_hit_their_share),
     {0},
 };

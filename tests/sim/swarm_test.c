@@ -98,7 +98,9 @@ static struct swarm_config sweep_config(uint64_t seed)
     limits.percent = 5;
     swarm_config_draw(&config, &limits);
     config.producers = 2;
+    config.bytes = 1;
     config.ranks = 2;
+    config.late_rank = UINT32_MAX;
     config.mesh = (struct tgb_mesh){2, 1};
     config.step_ns = config.unit_ns / 2;
     config.checkpoint_steps = 2;
