@@ -169,6 +169,11 @@ static int find_place(struct consume_call *call)
     char text[CONSUME_JOB_TEXT_MAX];
     struct consume_place place;
     enum open_result found = consume_place_find(&call->job, call->ranks, &place, text);
+    if (found == OPEN_OK && place.step != 0 && call->cli->from > 0)
+        return cli_error(CLI_USAGE,
+                         "--from is for ranks that keep no checkpoints, and those in %s are kept: "
+                         "leave it out, or give --rollback STEP",
+                         call->job.checkpoints);
     if (found == OPEN_OK && place.ahead > 0)
         fprintf(stderr,
                 "lakestream: all ranks go on at step %" PRIu64

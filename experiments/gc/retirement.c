@@ -38,11 +38,8 @@ static enum retirement conclude_consumer(const struct membership *membership,
     case MEMBERSHIP_REFUSED:
         snprintf(text, RETIREMENT_TEXT_MAX, "there is no consumer %u", consumer);
         return RETIREMENT_UNKNOWN;
-    case MEMBERSHIP_SUPERSEDED:
-        snprintf(text, RETIREMENT_TEXT_MAX,
-                 "consumer %u was taken over by another process meanwhile: it is in use", consumer);
-        return RETIREMENT_FAILED;
     case MEMBERSHIP_FAILED:
+    case MEMBERSHIP_SUPERSEDED:
     case MEMBERSHIP_SUBMIT:
     case MEMBERSHIP_SLEEP:
     case MEMBERSHIP_SAVE:

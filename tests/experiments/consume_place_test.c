@@ -249,6 +249,8 @@ static void a_rank_without_its_file_starts_nobody(void)
     char kept[LIVE_PATH_MAX];
     plane_open(&plane, "3x1", STEPS);
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", JOB("20", "--step-time", "0s")), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", JOB("20", "--from", "5")), 2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "--from is for ranks that keep no checkpoints"));
     live_path(path, plane.scratch, "checkpoints/rank-2.json");
     live_path(kept, plane.scratch, "rank-2.json");
     CU_ASSERT_EQUAL(rename(path, kept), 0);
