@@ -64,7 +64,8 @@ asan() {
 
 # Threads: the worker pool and live loop, the runner of trials, the swarm.
 tsan() {
-	export TSAN_OPTIONS=halt_on_error=1
+	# Children of a test that has threads start some of their own.
+	export TSAN_OPTIONS=halt_on_error=1:die_after_fork=0
 	sanitized tsan thread backend experiments
 	swarm tsan build-tsan/lakestream
 }
