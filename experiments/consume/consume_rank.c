@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -18,13 +17,12 @@
 #include "experiments/consume/checkpoint_file.h"
 #include "experiments/consume/consume_place.h"
 #include "experiments/consume/consume_wire.h"
+#include "experiments/consume/rank_consumer.h"
 #include "experiments/consume/rank_log.h"
 #include "experiments/consume/slice_check.h"
 #include "experiments/live/live_access.h"
 #include "experiments/trials/histogram.h"
 
-#define FETCHES_MAX 32
-#define FETCH_RETRIES 64       /* as of all else: an outage of minutes is waited for */
 #define HEAP_BESIDE (16 << 20) /* bytes that are kept beside the budget */
 #define PROGRESS_NS (250 * NS_PER_MS)
 #define PACE_MAX_NS (600 * NS_PER_S) /* that a slower rank is waited for */
@@ -394,38 +392,6 @@ static void on_parent(int fd, unsigned ready, void *context)
 
 /* ---- starting ---- */
 
-static bool fill_consumer(const struct consume_rank *rank, struct consumer_options *consumer)
-{
-    const struct consume_job *job = rank->options->job;
-    const struct commit_config *commit = &job->config->commit;
-    struct random_stream random;
-    *consumer = (struct consumer_options){
-        .membership = {.consumer = rank->options->rank,
-                       .retry_ns = commit->retry_ns,
-                       .retry_max_ns = commit->retry_max_ns,
-                       .start_step = job->from,
-                       .rollback_step = rank->options->rollback},
-        .slices = job->slices,
-        .slice = job->slices > 0 ? rank->options->rank : 0,
-        .prefetch_bytes = job->prefetch_bytes,
-        .fetches_max = FETCHES_MAX,
-        .steps_max = job->steps,
-        .fetch_retries = FETCH_RETRIES,
-        .lookahead = FETCHES_MAX,
-        .poll_min_ns = 10 * NS_PER_MS,
-        .poll_max_ns = 2 * NS_PER_S,
-        .retry_ns = commit->retry_ns,
-        .retry_max_ns = commit->retry_max_ns,
-        .checkpoints_kept = CONSUME_CHECKPOINTS_KEPT,
-    };
-    if (getrandom(&random.key, sizeof(random.key), 0) != (ssize_t)sizeof(random.key) ||
-        getrandom(&consumer->membership.identity, INCARNATION_BYTES, 0) != INCARNATION_BYTES)
-        return false;
-    random.counter = 0;
-    consumer->random = random;
-    return true;
-}
-
 /* False: rank->text says why. */
 static bool prepare(struct consume_rank *rank, struct consumer_options *consumer)
 {
@@ -437,7 +403,7 @@ static bool prepare(struct consume_rank *rank, struct consumer_options *consumer
     if (job->log != NULL &&
         (rank->log = rank_log_open(job->log, rank->options->rank, rank->text)) < 0)
         return false;
-    if (!fill_consumer(rank, consumer)) {
+    if (!rank_consumer_fill(rank->options, consumer)) {
         snprintf(rank->text, sizeof(rank->text), "the system gave no random bytes: %s",
                  strerror(errno));
         return false;

@@ -1,0 +1,39 @@
+/* rank_consumer.c - see rank_consumer.h. Ours. */
+#include "experiments/consume/rank_consumer.h"
+
+#include <sys/random.h>
+
+#define FETCHES_MAX 32
+#define FETCH_RETRIES 64 /* as of all else: an outage of minutes is waited for */
+
+bool rank_consumer_fill(const struct consume_rank_options *rank, struct consumer_options *consumer)
+{
+    const struct consume_job *job = rank->job;
+    const struct commit_config *commit = &job->config->commit;
+    struct random_stream random;
+    *consumer = (struct consumer_options){
+        .membership = {.consumer = rank->rank,
+                       .retry_ns = commit->retry_ns,
+                       .retry_max_ns = commit->retry_max_ns,
+                       .start_step = job->from,
+                       .rollback_step = rank->rollback},
+        .slices = job->slices,
+        .slice = job->slices > 0 ? rank->rank : 0,
+        .prefetch_bytes = job->prefetch_bytes,
+        .fetches_max = FETCHES_MAX,
+        .steps_max = job->steps,
+        .fetch_retries = FETCH_RETRIES,
+        .lookahead = FETCHES_MAX,
+        .poll_min_ns = 10 * NS_PER_MS,
+        .poll_max_ns = 2 * NS_PER_S,
+        .retry_ns = commit->retry_ns,
+        .retry_max_ns = commit->retry_max_ns,
+        .checkpoints_kept = CONSUME_CHECKPOINTS_KEPT,
+    };
+    if (getrandom(&random.key, sizeof(random.key), 0) != (ssize_t)sizeof(random.key) ||
+        getrandom(&consumer->membership.identity, INCARNATION_BYTES, 0) != INCARNATION_BYTES)
+        return false;
+    random.counter = 0;
+    consumer->random = random;
+    return true;
+}
