@@ -115,10 +115,10 @@ void swarm_demon_sends(struct swarm *swarm, uint32_t actor, const struct store_o
     struct floor floor;
     if (swarm->config->ranks > 0 && op->verb == STORE_PUT && name_parse_floor(op->key, &floor))
         reclaim_checker_sends(&swarm->checkers.reclaim, swarm->loop.now_ns, actor, &floor);
-    if (!swarm->ambush || op->verb != STORE_LIST ||
-        reclaim_driver_machine(demon->driver)->phase != RECLAIM_LISTING)
+    enum reclaim_phase phase = reclaim_driver_machine(demon->driver)->phase;
+    if (phase != swarm->ambush || phase == RECLAIM_IDLE || op->verb != STORE_LIST)
         return;
-    swarm->ambush = false;
+    swarm->ambush = RECLAIM_IDLE;
     swarm_host_pause(&demon->host, swarm_draw_units(swarm, 10, 300));
     swarm_upset_newcomer(swarm);
 }

@@ -21,6 +21,9 @@ static void on_fault(void *context, enum fault_moment moment, enum fault_kind ki
         swarm_life_sends(&host->swarm->lives[host->actor], kind, op);
         return;
     case HOST_RANK:
+        swarm_rank_sends(host, op);
+        swarm_plane_note(plane, PLANE_RANK, kind, op);
+        return;
     case HOST_RETIRER:
         swarm_plane_note(plane, PLANE_RANK, kind, op);
         return;

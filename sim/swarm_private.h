@@ -120,9 +120,12 @@ struct swarm {
     bool healed;
     struct timer doom; /* of a life that was started to die soon */
     uint32_t doomed;
-    bool ambush;           /* the next listing of watermarks is followed by a pause, */
-    struct timer newcomer; /* and meanwhile a rank comes */
-    uint32_t final_demon;  /* cleans up when all is quiet; SWARM_DEMONS_MAX: not yet */
+    /* The next reclaimer in this phase stands still when it lists, and meanwhile a rank comes,
+     * which may stand still as soon as it has a number. RECLAIM_IDLE: none. */
+    enum reclaim_phase ambush;
+    bool newcomer_waits;
+    struct timer newcomer;
+    uint32_t final_demon; /* cleans up when all is quiet; SWARM_DEMONS_MAX: not yet */
     struct timer restarts[SWARM_PRODUCERS_MAX];
     uint32_t restart_fault[SWARM_PRODUCERS_MAX]; /* the upset that it is for */
     uint32_t life_count;
@@ -174,6 +177,8 @@ void swarm_rank_crash(struct swarm *swarm, uint32_t rank); /* all its lives */
 bool swarm_rank_runs(const struct swarm *swarm, uint32_t rank);
 bool swarm_rank_life_runs(const struct swarm_rank_life *life);
 void swarm_rank_life_crash(struct swarm_rank_life *life);
+/* The request of a rank that is just being sent. */
+void swarm_rank_sends(struct swarm_host *host, const struct store_op *op);
 /* Phase 2, now and then: stops those that were given all there is. */
 void swarm_ranks_settle(struct swarm *swarm);
 bool swarm_ranks_done(const struct swarm *swarm);

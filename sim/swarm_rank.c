@@ -272,6 +272,15 @@ void swarm_rank_life_crash(struct swarm_rank_life *life)
     life->trainer = NULL;
 }
 
+void swarm_rank_sends(struct swarm_host *host, const struct store_op *op)
+{
+    struct swarm *swarm = host->swarm;
+    if (!swarm->newcomer_waits || swarm->healed || op->verb != STORE_PUT_IF_ABSENT)
+        return;
+    swarm->newcomer_waits = false;
+    swarm_host_pause(host, swarm_draw_units(swarm, 10, 1000));
+}
+
 void swarm_rank_crash(struct swarm *swarm, uint32_t rank)
 {
     for (uint32_t i = 0; i < swarm->rank_life_count; i++)

@@ -199,7 +199,7 @@ static void upset_rank(struct swarm *swarm, struct swarm_rank_life *life, enum s
         swarm_rank_restart_later(swarm, rank, RETURN_AGAIN);
         return;
     case UPSET_NEWCOMER:
-        swarm->ambush = true;
+        swarm->ambush = draw(swarm, 2) == 0 ? RECLAIM_LISTING : RECLAIM_READING_AGAIN;
         return;
     case UPSET_COUNT:
         return;
@@ -214,6 +214,7 @@ static void newcomer_due(struct timer *timer, void *context)
         return;
     uint32_t rank = (uint32_t)draw(swarm, swarm->config->ranks);
     bool anew = draw(swarm, 2) == 0;
+    swarm->newcomer_waits = draw(swarm, 2) == 0;
     swarm_rank_crash(swarm, rank);
     swarm_rank_start(swarm, rank, anew ? RETURN_ANEW : RETURN_RESTORE);
 }
