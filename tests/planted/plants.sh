@@ -17,7 +17,7 @@ plant sent_is_adopted 'report' commit.c \
 	's/return send_validation\(commit, commit_judge\(commit\)\);/enum commit_intent intent = commit_judge(commit); if (intent == COMMIT_INTENT_WON) set_known(commit, manifest_retain(commit->sent)); return send_validation(commit, intent);/'
 plant own_late_create_is_refused 'end' commit_rebase.c \
 	's/if \(!offset_of\(commit, state->last_sequence/if (state->last_sequence != commit->committed_sequence || !offset_of(commit, state->last_sequence/'
-plant no_floor_read_after 'report|end|chain' commit.c \
+plant no_floor_read_after 'report|end|chain|reclaim' commit.c \
 	's/(static struct commit_effect on_validation[^{]*\{)/\1 commit->op.page.count = 0;/'
 plant lowest_floor_is_trusted 'report|end|chain|reclaim|reader' chain_view.c \
 	's/(floor_seen = true;\n *raise_floor\(view, floor\);)/\1\n        break;/'
@@ -84,3 +84,43 @@ plant rollback_goes_to_the_newest 'reader' membership.c \
 	's/if \(target == 0\)/if (1)/'
 plant missing_slice_is_a_loss 'reader' consumer_fetch.c \
 	's/fetch->state = FETCH_MISSING;/consumer_stop(consumer, CONSUMER_LOST, "404"); return;/'
+
+# ---- what is seen only where somebody comes late, stands still, or looks at all that is left ----
+
+# What versions were trimmed by hides it mostly: both are forgotten.
+plant floor_falls_to_the_one_listed_first 'reclaim' reclaim.c \
+	's/reclaim->floor = chain->seen\.floor;\n *if \(chain->known->first_step > reclaim->floor\.step\)\n *reclaim->floor\.step = chain->known->first_step;/reclaim->floor = chain->seen.top;/'
+# To take a rank without a value in the second listing for one that needs nothing is no bug that can show:
+# it publishes after the intent, and reads it, unless it goes on from checkpoints by a number that was valued
+# in the first listing; then it needs nothing below that value. Nor is falling to the lower number where the
+# highest has no value: pages are whole in the virtual store, so such a number is a newcomer's, who reads the
+# intent. (watermark/* hold the rule for listings that tear.)
+plant lower_value_listed_again_is_ignored 'reclaim' reclaim.c \
+	's/else if \(tally->step < reclaim->needed\)\n *reclaim->needed = tally->step;//'
+plant ranks_that_never_came_are_not_waited_for 'reclaim' reclaim.c \
+	's/(reclaim->needed = reclaim->floor\.step;\n *if \()!watermark_tally_complete\(tally\)/\1tally->consumers == 0/'
+plant versions_below_the_floor_are_kept 'end' reclaim_sweep.c \
+	's/return version < reclaim->floor\.version \? VERDICT_DELETE : VERDICT_STOP;/return VERDICT_STOP;/'
+plant lower_floors_are_kept 'end' reclaim_sweep.c \
+	's/if \(floor_below\(floor, old\) && floor\.step <= old\.step\)\n *return VERDICT_DELETE;//'
+plant lower_intents_are_kept 'end' reclaim_sweep.c \
+	's/step < reclaim->old_intent \|\| //'
+plant nothing_is_trimmed 'reclaim' commit_rebase.c \
+	's/\.first_step = [^,]*,/.first_step = 0,/'
+# Batches of another incarnation of the same epoch (reclaim_sweep.c:is_decided) are nobody's here: who
+# uploads has validated the version that gave it the epoch, and each epoch is given once.
+plant superseded_is_not_seen 'reader' membership.c \
+	's/(static struct membership_effect on_checked[^{]*\{[^;]*;\n *)if \(overtaken\(membership, &effect\)\)\n *return effect;/\1(void)effect;/'
+plant stamps_are_not_saved 'reader' membership.c \
+	's/membership->phase = MEMBERSHIP_SAVING;\n *return \(struct membership_effect\)\{\.kind = MEMBERSHIP_SAVE\};/return allow(membership);/'
+
+# ---- damaged answers ----
+
+plant damaged_slice_is_believed 'reader' tgb.c \
+	's/if \(XXH3_64bits_withSeed\(data, read\.stored_bytes, tgb_slice_seed\(place, &read\)\) !=\n *read\.checksum\)/if (0)/'
+plant damaged_plain_batch_is_believed 'reader' consumer_fetch.c \
+	's/return known && checksum != entry->tgb_checksum \? tgb_error_text\(TGB_BAD_CHECKSUM\) : NULL;/(void)known; return NULL;/'
+plant damage_is_told_and_handed_over 'reader' consumer_fetch.c \
+	's/retry\(consumer, now_ns, fetch, CONSUMER_CORRUPT, damage, effects\);\n *return;//'
+plant first_damage_ends_the_rank 'reader' consumer_fetch.c \
+	's/fetch->damaged > CONSUMER_DAMAGED_MAX/fetch->damaged > 0/'

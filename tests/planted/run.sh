@@ -72,7 +72,7 @@ plant() {
 	read -r checker number text <<<"$verdict"
 	if [[ $checker =~ ^($checkers)$ ]]; then
 		passed=$((passed + 1))
-		printf '%-32s caught by %-7s after %4s seeds: %.90s\n' "$bug" "$checker" "$number" "$text"
+		printf '%-42s caught by %-7s after %4s seeds: %.90s\n' "$bug" "$checker" "$number" "$text"
 	else
 		fail "$bug" "expected $checkers, got: $verdict"
 	fi
