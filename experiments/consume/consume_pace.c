@@ -7,15 +7,37 @@
 
 #include "experiments/consume/checkpoint_file.h"
 
+struct pace_rank {
+    _Atomic uint64_t saved;
+    uint64_t number; /* of its file as it was found: a process of this start changes it */
+    uint64_t step;
+};
+
 struct consume_pace {
     const struct consume_job *files;
     uint32_t count;
-    _Atomic uint64_t saved[];
+    struct pace_rank ranks[];
 };
 
 static size_t bytes_of(uint32_t count)
 {
-    return sizeof(struct consume_pace) + count * sizeof(_Atomic uint64_t);
+    return sizeof(struct consume_pace) + count * sizeof(struct pace_rank);
+}
+
+/* A file that cannot be read says nothing. */
+static bool read_file(const struct consume_pace *pace, uint32_t rank, uint64_t *number,
+                      uint64_t *step)
+{
+    const struct consume_job *job = pace->files;
+    struct checkpoint_set set;
+    char error[CHECKPOINT_FILE_TEXT_MAX];
+    struct checkpoint_file file = {
+        .folder = job->checkpoints, .run = job->run, .rank = rank, .slices = job->slices};
+    if (!checkpoint_file_load(&file, &set, error) || set.count == 0)
+        return false;
+    *number = checkpoint_highest_number(&set);
+    *step = set.items[set.count - 1].step;
+    return true;
 }
 
 struct consume_pace *consume_pace_open(uint32_t count, const struct consume_job *files)
@@ -25,6 +47,8 @@ struct consume_pace *consume_pace_open(uint32_t count, const struct consume_job 
     assert(pace != MAP_FAILED);
     pace->count = count;
     pace->files = files;
+    for (uint32_t i = 0; i < count && files != NULL; i++)
+        (void)read_file(pace, i, &pace->ranks[i].number, &pace->ranks[i].step);
     return pace;
 }
 
@@ -42,27 +66,26 @@ int64_t consume_pace_look_ns(const struct consume_pace *pace)
 void consume_pace_tell(struct consume_pace *pace, uint32_t index, uint64_t step)
 {
     assert(index < pace->count);
-    atomic_store(&pace->saved[index], step);
+    atomic_store(&pace->ranks[index].saved, step);
 }
 
-/* A file that cannot be read says nothing. */
+/* What it held when this process began may be from a start before, and be given up by the rank when
+ * it comes. Who is here already, and ahead, changes it once this rank has saved. */
 static void look(struct consume_pace *pace, uint32_t rank)
 {
-    const struct consume_job *job = pace->files;
-    struct checkpoint_set set;
-    char error[CHECKPOINT_FILE_TEXT_MAX];
-    struct checkpoint_file file = {
-        .folder = job->checkpoints, .run = job->run, .rank = rank, .slices = job->slices};
-    if (checkpoint_file_load(&file, &set, error) && set.count > 0)
-        consume_pace_tell(pace, rank, set.items[set.count - 1].step);
+    uint64_t number;
+    uint64_t step;
+    const struct pace_rank *found = &pace->ranks[rank];
+    if (read_file(pace, rank, &number, &step) && (number != found->number || step != found->step))
+        consume_pace_tell(pace, rank, step);
 }
 
 bool consume_pace_reached(struct consume_pace *pace, uint64_t step)
 {
     for (uint32_t i = 0; i < pace->count; i++) {
-        if (atomic_load(&pace->saved[i]) < step && pace->files != NULL)
+        if (atomic_load(&pace->ranks[i].saved) < step && pace->files != NULL)
             look(pace, i);
-        if (atomic_load(&pace->saved[i]) < step)
+        if (atomic_load(&pace->ranks[i].saved) < step)
             return false;
     }
     return true;

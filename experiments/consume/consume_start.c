@@ -76,6 +76,14 @@ enum open_result consume_start_check_held(struct live_session *session,
         enum open_result found = find_hold(session, rank, &hold, text);
         if (found != OPEN_OK)
             return found;
+        if (hold.state == WATERMARK_NONE && hold.highest > 0) {
+            snprintf(text, CONSUME_JOB_TEXT_MAX,
+                     "--from %" PRIu64 ": number %" PRIu64
+                     " of rank %u has not said yet what it holds: wait for it, or let go first by "
+                     "lakestream gc --retire-consumer %u",
+                     job->from, hold.highest, rank, rank);
+            return OPEN_BAD_INPUT;
+        }
         if (hold.state != WATERMARK_HELD || hold.step >= job->from)
             continue;
         snprintf(text, CONSUME_JOB_TEXT_MAX,
