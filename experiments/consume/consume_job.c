@@ -54,6 +54,14 @@ static enum open_result read_marker(struct live_session *session, struct consume
     return taken ? OPEN_OK : OPEN_BAD_INPUT;
 }
 
+enum open_result consume_job_ranks(struct live_session *session, struct consume_job *job,
+                                   uint32_t *ranks, char text[CONSUME_JOB_TEXT_MAX])
+{
+    enum open_result result = read_marker(session, job, text);
+    *ranks = job->slices > 0 ? job->slices : 1; /* plain batches are for one */
+    return result;
+}
+
 static enum open_result check_ranks(const struct consume_job *job, uint32_t ranks,
                                     char text[CONSUME_JOB_TEXT_MAX])
 {

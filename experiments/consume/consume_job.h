@@ -38,6 +38,10 @@ struct consume_job {
 MUST_USE enum open_result consume_job_find(struct live_session *session, uint32_t ranks,
                                            struct consume_job *job,
                                            char text[CONSUME_JOB_TEXT_MAX]);
+/* For how many ranks the run is, by its marker alone; fills what the marker says of the job.
+ * Blocks. */
+MUST_USE enum open_result consume_job_ranks(struct live_session *session, struct consume_job *job,
+                                            uint32_t *ranks, char text[CONSUME_JOB_TEXT_MAX]);
 /* The step that the run's next version begins with, by a version that counts. Blocks. */
 MUST_USE enum open_result consume_job_end(struct live_session *session,
                                           const struct consume_job *job, uint64_t *next_step,

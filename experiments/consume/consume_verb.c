@@ -355,6 +355,20 @@ static int consume(struct consume_call *call)
     return status;
 }
 
+/* A witness that took a rank's number would supersede the rank, and let go of what it holds. */
+static int check_witness(struct consume_call *call, struct live_session *session)
+{
+    char text[CONSUME_JOB_TEXT_MAX];
+    uint32_t ranks;
+    int status = tell(consume_job_ranks(session, &call->job, &ranks, text), text);
+    if (status != CLI_DONE || call->first >= ranks)
+        return status;
+    return cli_error(CLI_USAGE,
+                     "--rank %u is a rank of %s: with --order take a number that no rank has, %u "
+                     "or more",
+                     call->first, call->job.url, ranks);
+}
+
 static int witness(struct consume_call *call)
 {
     struct live_session session;
@@ -369,6 +383,11 @@ static int witness(struct consume_call *call)
     int status = open_session(call, holds ? DIRECTORY_WRITE : DIRECTORY_READ, &session);
     if (status != CLI_DONE)
         return status;
+    status = holds ? check_witness(call, &session) : CLI_DONE;
+    if (status != CLI_DONE) {
+        live_session_close(&session);
+        return status;
+    }
     enum order_witness_end end = order_witness_run(&session, &options, &report);
     if (end != ORDER_WITNESS_FAILED && holds && call->cli->retire)
         status = retire(&session, call->first, report.number);

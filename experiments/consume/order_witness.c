@@ -10,6 +10,7 @@
 
 #include "core/chain_reader.h"
 #include "experiments/consume/order_hold.h"
+#include "experiments/live/live_chain.h"
 
 #define RAISE_NS NS_PER_S /* between two watermarks */
 #define RETRY_NS (50 * NS_PER_MS)
@@ -156,6 +157,36 @@ static enum order_witness_end follow(struct witness *witness)
     return ORDER_WITNESS_DONE;
 }
 
+/* What the file ends with must be in this chain, before anything is held by it. A step that was
+ * given up meanwhile says nothing. False: the report's text says why. */
+static bool file_fits(struct witness *witness)
+{
+    const struct order_line *last = &witness->report->last;
+    char *text = witness->report->text;
+    struct chain_reader reader;
+    if (last->step == 0)
+        return true;
+    live_chain_init(witness->session, &reader);
+    bool fits = live_chain_read(witness->session, &reader) != CHAIN_FAILED;
+    if (!fits)
+        snprintf(text, ORDER_FILE_TEXT_MAX, "%s", reader.error);
+    const struct manifest *known = reader.known;
+    const struct manifest_entry *entry =
+        known != NULL ? manifest_entry_find(known, last->step) : NULL;
+    bool beyond = known == NULL || last->step >= known->next_step;
+    bool other = entry != NULL &&
+                 (entry->tgb.producer != last->producer || entry->tgb.epoch != last->epoch ||
+                  entry->tgb.sequence != last->sequence || entry->tgb_bytes != last->tgb_bytes);
+    chain_reader_deinit(&reader);
+    if (!fits || (!beyond && !other))
+        return fits;
+    snprintf(text, ORDER_FILE_TEXT_MAX,
+             "%.300s ends with step %" PRIu64 ", which is %s in this chain: it is another run's "
+             "order; name another file",
+             witness->options->path, last->step, beyond ? "not" : "another batch");
+    return false;
+}
+
 enum order_witness_end order_witness_run(struct live_session *session,
                                          const struct order_witness_options *options,
                                          struct order_witness_report *report)
@@ -166,6 +197,10 @@ enum order_witness_end order_witness_run(struct live_session *session,
     witness.stream = order_file_append(options->path, &report->last, report->text);
     if (witness.stream == NULL)
         return ORDER_WITNESS_FAILED;
+    if (!file_fits(&witness)) {
+        fclose(witness.stream);
+        return ORDER_WITNESS_FAILED;
+    }
     witness.next_step = report->last.step > 0 ? report->last.step + 1 : 0;
     live_loop_on_signal(session->loop, SIGINT, on_signal, &witness);
     live_loop_on_signal(session->loop, SIGTERM, on_signal, &witness);

@@ -227,6 +227,49 @@ static void a_failure_is_told_though_a_signal_came_later(void)
     plane_close(&plane);
 }
 
+static void a_witness_is_no_rank(void)
+{
+    struct plane plane;
+    char path[LIVE_PATH_MAX];
+    plane_open(&plane, "2x1", 5);
+    live_path(path, plane.scratch, "order");
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume", WORDS("--order", path, "--steps", "5", "--rank", "1")), 2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "a number that no rank has, 2 or more"));
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s", "--json")), 0);
+    json_t *report = plane_json(&plane.process);
+    CU_ASSERT_EQUAL(live_number(report, "consumers", NULL), 0);
+    json_decref(report);
+    plane_close(&plane);
+}
+
+static void another_runs_order_is_refused(void)
+{
+    static const struct {
+        const char *line;
+        const char *error;
+    } cases[] = {
+        {"9 0 1 9 16384\n", "ends with step 9, which is not in this chain"},
+        {"3 7 1 3 16384\n", "ends with step 3, which is another batch in this chain"},
+        {"3 0 1 3 16384\n", NULL},
+    };
+    struct plane plane;
+    char path[LIVE_PATH_MAX];
+    plane_open(&plane, "2x1", 5);
+    live_path(path, plane.scratch, "order");
+    for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
+        unlink(path);
+        plane_write(&plane, "../order", cases[i].line);
+        CU_ASSERT_EQUAL(
+            plane_run(&plane, "consume", WORDS("--order", path, "--steps", "2", "--rank", "9")),
+            cases[i].error != NULL ? 1 : 0);
+        if (cases[i].error != NULL)
+            CU_ASSERT_TRUE(plane_said(&plane.process, cases[i].error));
+    }
+    CU_ASSERT_EQUAL(live_count_in(path, "\n"), 3);
+    plane_close(&plane);
+}
+
 static void a_witness_holds_what_it_has_not_written(void)
 {
     struct plane plane;
@@ -462,6 +505,8 @@ const struct harness_test consume_tests[] = {
     HARNESS_TEST(without_checkpoints_a_death_is_the_end),
     HARNESS_TEST(a_signal_keeps_a_last_checkpoint),
     HARNESS_TEST(a_failure_is_told_though_a_signal_came_later),
+    HARNESS_TEST(a_witness_is_no_rank),
+    HARNESS_TEST(another_runs_order_is_refused),
     HARNESS_TEST(a_witness_holds_what_it_has_not_written),
     HARNESS_TEST(wrong_number_of_ranks_is_one_error),
     HARNESS_TEST(of_two_processes_with_one_name_the_older_ends),
