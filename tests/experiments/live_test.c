@@ -203,17 +203,16 @@ static void many_random_kills_lose_nothing(void)
     case_open(&live, 6, 6000, "");
     start(&live, NULL);
     wait_for_work(&live, 6);
-    int killed = 0;
-    for (int i = 0; i < 16; i++) {
+    /* As many tries as a slow build needs: a child that is dead already counts once. */
+    for (int i = 0; i < 100 && live_count_in(live.process.err, "killed by signal 9") < 9; i++) {
         pid_t children[CHILDREN_MAX];
         int count = live_children_of(live.process.pid, children, CHILDREN_MAX);
         if (count > 0)
-            killed += kill(children[random_next(&random) % (uint64_t)count], SIGKILL) == 0;
+            (void)kill(children[random_next(&random) % (uint64_t)count], SIGKILL);
         live_pause(50 + (int)(random_next(&random) % 200));
     }
     CU_ASSERT_EQUAL(finish(&live), 0);
-    CU_ASSERT(killed > 8);
-    CU_ASSERT(live_count_in(live.process.err, "killed by signal 9") > 8);
+    CU_ASSERT(live_count_in(live.process.err, "killed by signal 9") >= 9);
     json_decref(check_chain(&live, 6));
     CU_ASSERT_EQUAL(live_rows(live.scratch), 1);
     case_close(&live);
