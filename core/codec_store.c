@@ -109,8 +109,8 @@ static void decode_result(struct store_op *outer)
     if (error != MANIFEST_OK) {
         outer->outcome = STORE_FAILED;
         outer->damaged = true;
-        snprintf(outer->error, sizeof(outer->error), "%.100s is damaged: %s", outer->key,
-                 manifest_error_text(error));
+        snprintf(outer->error, sizeof(outer->error), "%.100s is %s%s", outer->key,
+                 error == MANIFEST_BAD_LAYOUT ? "of " : "damaged: ", manifest_error_text(error));
         return;
     }
     outer->result = (struct body){.kind = BODY_MANIFEST, .bytes = bytes, .manifest = manifest};

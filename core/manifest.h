@@ -136,7 +136,8 @@ uint64_t manifest_encode(const struct manifest *manifest, uint8_t *bytes);
     X(MANIFEST_TRUNCATED, "shorter than its header says")                                          \
     X(MANIFEST_OVERSIZED, "longer than its header says")                                           \
     X(MANIFEST_BAD_MAGIC, "not a manifest")                                                        \
-    X(MANIFEST_BAD_LAYOUT, "a layout that this program does not know")                             \
+    X(MANIFEST_BAD_LAYOUT,                                                                         \
+      "a layout that this program does not know; use the version of it that wrote this")           \
     X(MANIFEST_BAD_CHECKSUM, "its checksum does not match its bytes")                              \
     X(MANIFEST_BAD_FIELD, "a field holds an impossible value")
 
