@@ -231,7 +231,10 @@ static void p6_paper(const struct figure_page *page, FILE *markdown)
             "slice, the most that a server below sent, listings included; client and server send "
             "them, the simulator does not. Dense read: no mesh, whole TGBs, through the same "
             "client. Broker: every rank subscribes and is sent every record; arithmetic, its own "
-            "framing neglected. Live: the worst of the servers, from `" REFERENCE "`. %s\n",
+            "framing neglected. Live: the worst of the servers, from `" REFERENCE
+            "`; their chain was "
+            "complete before the ranks began, so that a listing and a manifest serve many steps, "
+            "where the simulated one grows while it is read. %s\n",
             TGB_SLICE_HEADER_BYTES, heads_bytes(reference), reference->notes);
     free(worlds);
     free(reference);
