@@ -35,9 +35,10 @@ static bool path_of(const struct checkpoint_file *file, const char *ending, char
 
 static bool fail(char error[CHECKPOINT_FILE_TEXT_MAX], const char *what, const char *path)
 {
+    bool full = errno == ENOSPC || errno == EDQUOT;
     snprintf(error, CHECKPOINT_FILE_TEXT_MAX,
-             "checkpoints: cannot %s %.400s: %s; choose another folder or change its permissions",
-             what, path, strerror(errno));
+             "checkpoints: cannot %s %.400s: %s; %s or choose another folder", what, path,
+             strerror(errno), full ? "free space" : "change its permissions");
     return false;
 }
 
