@@ -135,6 +135,8 @@ static int read_marker(struct gc_call *call)
 static void on_round(void *context, const struct reclaim_report *report, const char *error)
 {
     const struct gc_call *call = context;
+    if (report->end == RECLAIM_STOPPED && report->newest == 0)
+        return; /* stopped before it had read anything: a round that was not */
     struct gc_report_options options = {
         .url = call->url,
         .command = call->command,
