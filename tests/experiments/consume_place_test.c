@@ -12,12 +12,6 @@
 #include "tests/experiments/plane_fixture.h"
 #include "tests/harness.h"
 
-#define WORDS(...)                                                                                 \
-    (const char *const[])                                                                          \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
-    }
-
 #define RANKS 3
 #define STEPS 60
 
@@ -130,8 +124,8 @@ static void a_rank_starts_where_all_do_or_not_at_all(void)
 /* ---- processes ---- */
 
 #define JOB(steps, ...)                                                                            \
-    WORDS("--ranks", "3", "--steps", steps, "--checkpoints", plane.checkpoints,                    \
-          "--checkpoint-every", "3", "--json", __VA_ARGS__)
+    PLANE_WORDS("--ranks", "3", "--steps", steps, "--checkpoints", plane.checkpoints,              \
+                "--checkpoint-every", "3", "--json", __VA_ARGS__)
 
 static const char *digest_of(const json_t *report, size_t rank)
 {
@@ -178,7 +172,7 @@ static void expect_same_digests(struct plane *plane_at, uint64_t from)
     json_t *report = plane_json(&plane.process);
     CU_ASSERT_EQUAL_FATAL(
         plane_run(&plane, "consume",
-                  WORDS("--ranks", "3", "--from", "1", "--steps", "60", "--json")),
+                  PLANE_WORDS("--ranks", "3", "--from", "1", "--steps", "60", "--json")),
         0);
     json_t *whole = plane_json(&plane.process);
     for (size_t i = 0; i < RANKS; i++)
@@ -260,8 +254,9 @@ static void a_rank_without_its_file_starts_nobody(void)
     live_path(path, plane.folder, "watermark+/0000000000+/00000000000000000002");
     CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);
     /* Nor do ranks that come one by one. */
-    const char *const *alone = WORDS("--rank", "0", "--ranks", "3", "--token", "once", "--steps",
-                                     "4", "--json", "--checkpoints", plane.checkpoints);
+    const char *const *alone =
+        PLANE_WORDS("--rank", "0", "--ranks", "3", "--token", "once", "--steps", "4", "--json",
+                    "--checkpoints", plane.checkpoints);
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", alone), 1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "1 of 3 ranks keep no checkpoint in "));
     live_path(path, plane.scratch, "checkpoints/rank-2.json");
@@ -279,11 +274,11 @@ static void ranks_with_one_token_go_on_at_one_step(void)
     /* Files that tell of the start before are not waited by: the others keep 11 to 17. */
     static const char *const ahead[] = {"0", "2"};
     for (size_t i = 0; i < HARNESS_COUNT(ahead); i++)
-        CU_ASSERT_EQUAL(
-            plane_run(&plane, "consume",
-                      WORDS("--rank", ahead[i], "--ranks", "3", "--rollback", "11", "--steps", "6",
-                            "--checkpoints", plane.checkpoints, "--checkpoint-every", "16")),
-            0);
+        CU_ASSERT_EQUAL(plane_run(&plane, "consume",
+                                  PLANE_WORDS("--rank", ahead[i], "--ranks", "3", "--rollback",
+                                              "11", "--steps", "6", "--checkpoints",
+                                              plane.checkpoints, "--checkpoint-every", "16")),
+                        0);
     static const char *const numbers[RANKS] = {"1", "0", "2"};
     struct live_process ranks[RANKS];
     char path[LIVE_PATH_MAX];

@@ -9,12 +9,6 @@
 #include "tests/experiments/plane_fixture.h"
 #include "tests/harness.h"
 
-#define WORDS(...)                                                                                 \
-    (const char *const[])                                                                          \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
-    }
-
 /* What a reclaimer leaves that died right behind its intent. */
 static void write_intent(const struct plane *plane, uint64_t step)
 {
@@ -41,10 +35,11 @@ static void ranks_with_one_token_start_at_one_step(void)
     plane_open(&plane, "2x1", 20);
     write_intent(&plane, 5);
     const char *const *words =
-        WORDS("--rank", "1", "--ranks", "2", "--token", "monday-1", "--steps", "3", "--json");
+        PLANE_WORDS("--rank", "1", "--ranks", "2", "--token", "monday-1", "--steps", "3", "--json");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
     expect_first_step(&plane, 5);
-    words = WORDS("--rank", "0", "--ranks", "2", "--token", "monday-1", "--steps", "3", "--json");
+    words =
+        PLANE_WORDS("--rank", "0", "--ranks", "2", "--token", "monday-1", "--steps", "3", "--json");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
     expect_first_step(&plane, 5);
     /* One that comes when more is given up does not start elsewhere; a new job does. */
@@ -52,11 +47,12 @@ static void ranks_with_one_token_start_at_one_step(void)
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
     CU_ASSERT_TRUE(plane_said(&plane.process, "--token monday-1 start at step 5, and what is below "
                                               "step 9 has been given up since"));
-    words = WORDS("--rank", "0", "--ranks", "2", "--token", "monday-2", "--steps", "3", "--json");
+    words =
+        PLANE_WORDS("--rank", "0", "--ranks", "2", "--token", "monday-2", "--steps", "3", "--json");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
     expect_first_step(&plane, 9);
     plane_write(&plane, "run+/consume-monday-3", "{\"from\": 0}");
-    words = WORDS("--rank", "0", "--ranks", "2", "--token", "monday-3", "--steps", "3");
+    words = PLANE_WORDS("--rank", "0", "--ranks", "2", "--token", "monday-3", "--steps", "3");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
     CU_ASSERT_TRUE(plane_said(&plane.process, "run/consume-monday-3 is damaged"));
     plane_close(&plane);
@@ -69,14 +65,14 @@ static void what_was_agreed_counts_not_what_is_found(void)
     plane_open(&plane, "2x1", 20);
     plane_write(&plane, "run+/consume-word", "{\"from\": 7}");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume",
-                              WORDS("--rank", "1", "--ranks", "2", "--token", "word", "--steps",
-                                    "3", "--json")),
+                              PLANE_WORDS("--rank", "1", "--ranks", "2", "--token", "word",
+                                          "--steps", "3", "--json")),
                     0);
     expect_first_step(&plane, 7);
     plane_write(&plane, "run+/consume-far", "{\"from\": 22}");
     CU_ASSERT_EQUAL(
         plane_run(&plane, "consume",
-                  WORDS("--rank", "1", "--ranks", "2", "--token", "far", "--steps", "3")),
+                  PLANE_WORDS("--rank", "1", "--ranks", "2", "--token", "far", "--steps", "3")),
         2);
     CU_ASSERT_TRUE(plane_said(&plane.process, "what run/consume-far says: 22 is beyond the end"));
     plane_close(&plane);
@@ -86,30 +82,33 @@ static void without_a_token_the_step_must_be_given_or_kept(void)
 {
     struct plane plane;
     plane_open(&plane, "2x1", 20);
-    const char *const *words = WORDS("--rank", "1", "--ranks", "2", "--steps", "3", "--checkpoints",
-                                     plane.checkpoints, "--json");
+    const char *const *words = PLANE_WORDS("--rank", "1", "--ranks", "2", "--steps", "3",
+                                           "--checkpoints", plane.checkpoints, "--json");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
     CU_ASSERT_TRUE(plane_said(&plane.process, "rank 1 of 2 is started alone"));
     CU_ASSERT_TRUE(plane_said(&plane.process, "--from STEP (1 is the first now)"));
-    const char *const *given = WORDS("--rank", "1", "--ranks", "2", "--steps", "3", "--from", "2",
-                                     "--checkpoints", plane.checkpoints, "--json");
+    const char *const *given = PLANE_WORDS("--rank", "1", "--ranks", "2", "--steps", "3", "--from",
+                                           "2", "--checkpoints", plane.checkpoints, "--json");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", given), 0);
     expect_first_step(&plane, 2);
     /* With checkpoints it must be told, too: the others may keep others. */
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
-    const char *const *back = WORDS("--rank", "1", "--ranks", "2", "--steps", "3", "--rollback",
-                                    "5", "--checkpoints", plane.checkpoints, "--json");
+    const char *const *back =
+        PLANE_WORDS("--rank", "1", "--ranks", "2", "--steps", "3", "--rollback", "5",
+                    "--checkpoints", plane.checkpoints, "--json");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", back), 0);
     expect_first_step(&plane, 5);
-    back = WORDS("--rank", "1", "--ranks", "2", "--steps", "3", "--rollback", "4", "--checkpoints",
-                 plane.checkpoints);
+    back = PLANE_WORDS("--rank", "1", "--ranks", "2", "--steps", "3", "--rollback", "4",
+                       "--checkpoints", plane.checkpoints);
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", back), 1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "rank 1 has no checkpoint at step 4, where all ranks "
                                               "are to start; it keeps 2, 5, 8: "));
-    CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--ranks", "2", "--token", "word")), 2);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", PLANE_WORDS("--ranks", "2", "--token", "word")),
+                    2);
     CU_ASSERT_TRUE(plane_said(&plane.process, "--token is for ranks that are started one by one"));
     CU_ASSERT_EQUAL(
-        plane_run(&plane, "consume", WORDS("--rank", "0", "--ranks", "2", "--token", "a/b")), 2);
+        plane_run(&plane, "consume", PLANE_WORDS("--rank", "0", "--ranks", "2", "--token", "a/b")),
+        2);
     CU_ASSERT_TRUE(plane_said(&plane.process, "--token: expected 1 to 63 letters"));
     plane_close(&plane);
 }
@@ -120,7 +119,7 @@ static void a_start_beyond_the_chain_is_refused(void)
     struct plane plane;
     char path[LIVE_PATH_MAX];
     plane_open(&plane, "2x1", 4);
-    const char *const *words = WORDS("--ranks", "2", "--from", "6", "--steps", "1");
+    const char *const *words = PLANE_WORDS("--ranks", "2", "--from", "6", "--steps", "1");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
     CU_ASSERT_TRUE(plane_said(&plane.process, "--from 6 is beyond the end of "));
     CU_ASSERT_TRUE(plane_said(&plane.process, ", whose next step is 5"));
@@ -128,7 +127,7 @@ static void a_start_beyond_the_chain_is_refused(void)
     struct stat found;
     CU_ASSERT_NOT_EQUAL(stat(path, &found), 0);
     plane_produce(&plane, "2x1", 1);
-    words = WORDS("--ranks", "2", "--from", "5", "--steps", "1", "--json");
+    words = PLANE_WORDS("--ranks", "2", "--from", "5", "--steps", "1", "--json");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
     expect_first_step(&plane, 5);
     plane_close(&plane);
@@ -146,19 +145,19 @@ static void a_mark_beyond_the_chain_starts_nobody(void)
     name_floor(key, (struct floor){.version = 1, .step = UINT64_C(1000000000000000)});
     snprintf(path, sizeof(path), "manifest+/%s", key + strlen(NAME_MANIFEST_PREFIX));
     plane_write(&plane, path, "");
-    CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--ranks", "2", "--steps", "1")), 1);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", PLANE_WORDS("--ranks", "2", "--steps", "1")), 1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "manifest/floor-*-18445744073709551615 gives up the "
                                               "steps below 1000000000000000, and the chain ends "
                                               "before step 5: "));
     live_path(removed, plane.folder, path);
     CU_ASSERT_EQUAL(remove(removed), 0);
     write_intent(&plane, 6);
-    CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--ranks", "2", "--steps", "1")), 1);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", PLANE_WORDS("--ranks", "2", "--steps", "1")), 1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "intent/18446744073709551609 gives up the steps"));
     live_path(path, plane.folder, "watermark+");
     CU_ASSERT_NOT_EQUAL(stat(path, &found), 0);
     plane_produce(&plane, "2x1", 2);
-    const char *const *words = WORDS("--ranks", "2", "--steps", "1", "--json");
+    const char *const *words = PLANE_WORDS("--ranks", "2", "--steps", "1", "--json");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
     expect_first_step(&plane, 6);
     plane_close(&plane);

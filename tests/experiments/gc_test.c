@@ -10,17 +10,11 @@
 #include "tests/experiments/plane_fixture.h"
 #include "tests/harness.h"
 
-#define WORDS(...)                                                                                 \
-    (const char *const[])                                                                          \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
-    }
-
 /* So many steps of two ranks, with checkpoints of which the oldest is kept at step 9 of 20. */
 static void consume(struct plane *plane, const char *steps)
 {
-    const char *const *words = WORDS("--ranks", "2", "--steps", steps, "--checkpoints",
-                                     plane->checkpoints, "--checkpoint-every", "4");
+    const char *const *words = PLANE_WORDS("--ranks", "2", "--steps", steps, "--checkpoints",
+                                           plane->checkpoints, "--checkpoint-every", "4");
     int status = plane_run(plane, "consume", words);
     assert(status == 0);
 }
@@ -28,8 +22,8 @@ static void consume(struct plane *plane, const char *steps)
 /* One round; its report, the caller's reference. */
 static json_t *round_of(struct plane *plane, const char *flag)
 {
-    CU_ASSERT_EQUAL(plane_run(plane, "gc", WORDS("--grace", "0s", "--behind", "1", "--json", flag)),
-                    0);
+    CU_ASSERT_EQUAL(
+        plane_run(plane, "gc", PLANE_WORDS("--grace", "0s", "--behind", "1", "--json", flag)), 0);
     json_t *report = plane_json(&plane->process);
     CU_ASSERT_PTR_NOT_NULL_FATAL(report);
     return report;
@@ -68,8 +62,8 @@ static void what_no_checkpoint_needs_goes(void)
     /* From the oldest checkpoint on all is still there, and what was committed since. */
     plane_produce(&plane, "2x1", 5);
     CU_ASSERT_EQUAL(plane_run(&plane, "consume",
-                              WORDS("--ranks", "2", "--steps", "13", "--checkpoints",
-                                    plane.checkpoints, "--rollback", "13")),
+                              PLANE_WORDS("--ranks", "2", "--steps", "13", "--checkpoints",
+                                          plane.checkpoints, "--rollback", "13")),
                     0);
     plane_close(&plane);
 }
@@ -87,7 +81,8 @@ static void none_behind_is_not_the_default(void)
     consume(&plane, "13");
     for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
         CU_ASSERT_EQUAL(
-            plane_run(&plane, "gc", WORDS("--grace", "0s", "--json", "--behind", cases[i].behind)),
+            plane_run(&plane, "gc",
+                      PLANE_WORDS("--grace", "0s", "--json", "--behind", cases[i].behind)),
             0);
         json_t *report = plane_json(&plane.process);
         CU_ASSERT_EQUAL(live_number(report, "newest", NULL) -
@@ -102,10 +97,11 @@ static void nothing_goes_while_a_rank_is_missing(void)
 {
     struct plane plane;
     plane_open(&plane, "2x1", 20);
-    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s")), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--grace", "0s")), 0);
     CU_ASSERT_EQUAL(live_count_in(plane.process.out, "--retire-consumer 0"), 1);
-    const char *const *words = WORDS("--rank", "0", "--ranks", "2", "--from", "1", "--steps", "17",
-                                     "--checkpoints", plane.checkpoints, "--checkpoint-every", "4");
+    const char *const *words =
+        PLANE_WORDS("--rank", "0", "--ranks", "2", "--from", "1", "--steps", "17", "--checkpoints",
+                    plane.checkpoints, "--checkpoint-every", "4");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
     json_t *report = round_of(&plane, NULL);
     CU_ASSERT_EQUAL(live_number(report, "missing", NULL), 1);
@@ -125,26 +121,27 @@ static void a_human_retires_who_will_not_come_back(void)
     live_path(path, plane.scratch, "checkpoints/rank-0.json");
     /* Rank 0 is gone; rank 1 goes on, and rank 0's watermark holds. */
     const char *const *words =
-        WORDS("--rank", "1", "--ranks", "2", "--steps", "12", "--rollback", "6", "--checkpoints",
-              plane.checkpoints, "--checkpoint-every", "4");
+        PLANE_WORDS("--rank", "1", "--ranks", "2", "--steps", "12", "--rollback", "6",
+                    "--checkpoints", plane.checkpoints, "--checkpoint-every", "4");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
     json_t *report = round_of(&plane, NULL);
     CU_ASSERT_EQUAL(live_number(report, "holder", NULL), 0);
     CU_ASSERT_EQUAL(live_number(report, "watermark", NULL), 1);
     json_decref(report);
     CU_ASSERT_EQUAL(
-        plane_run(&plane, "gc", WORDS("--grace", "0s", "--retire-consumer", "0", "--ranks", "2")),
+        plane_run(&plane, "gc",
+                  PLANE_WORDS("--grace", "0s", "--retire-consumer", "0", "--ranks", "2")),
         0);
     CU_ASSERT_TRUE(plane_said(&plane.process, "consumer 0 is retired"));
     CU_ASSERT_EQUAL(tgbs_of(&plane), 8);
     /* Back from the dead, it is told, and given nothing. */
     CU_ASSERT_EQUAL(plane_run(&plane, "consume",
-                              WORDS("--rank", "0", "--ranks", "2", "--rollback", "6",
-                                    "--checkpoints", plane.checkpoints)),
+                              PLANE_WORDS("--rank", "0", "--ranks", "2", "--rollback", "6",
+                                          "--checkpoints", plane.checkpoints)),
                     1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "step 1 "));
     CU_ASSERT_TRUE(plane_said(&plane.process, "13"));
-    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--retire-consumer", "7")), 1);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--retire-consumer", "7")), 1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "there is no consumer 7"));
     plane_close(&plane);
 }
@@ -154,17 +151,19 @@ static void a_rank_that_never_came_is_retired_as_advised(void)
 {
     struct plane plane;
     plane_open(&plane, "2x1", 20);
-    const char *const *words = WORDS("--rank", "0", "--ranks", "2", "--from", "1", "--steps", "17",
-                                     "--checkpoints", plane.checkpoints, "--checkpoint-every", "4");
+    const char *const *words =
+        PLANE_WORDS("--rank", "0", "--ranks", "2", "--from", "1", "--steps", "17", "--checkpoints",
+                    plane.checkpoints, "--checkpoint-every", "4");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
-    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s")), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--grace", "0s")), 0);
     CU_ASSERT_EQUAL(live_count_in(plane.process.out, "--retire-consumer 1\n"), 1);
-    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s", "--retire-consumer", "1")), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--grace", "0s", "--retire-consumer", "1")),
+                    0);
     CU_ASSERT_TRUE(plane_said(&plane.process, "consumer 1 is retired"));
     CU_ASSERT_EQUAL(live_count_in(plane.process.out, "no watermark"), 0);
     CU_ASSERT_EQUAL(tgbs_of(&plane), 8);
     /* Beyond the ranks that are declared it is a typo. */
-    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--retire-consumer", "2")), 1);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--retire-consumer", "2")), 1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "there is no consumer 2"));
     plane_close(&plane);
 }
@@ -188,13 +187,13 @@ static void a_clock_that_was_ahead_is_told(void)
     char path[LIVE_PATH_MAX];
     plane_open(&plane, "2x1", 20);
     consume(&plane, "17");
-    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--dry-run")), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--dry-run")), 0);
     CU_ASSERT_EQUAL(live_count_in(plane.process.out, "younger than --grace: 12"), 1);
     CU_ASSERT_EQUAL(live_count_in(plane.process.out, "ahead of this machine's clock"), 0);
     bool found = plane_tgb_path(&plane, 1, path);
     CU_ASSERT_TRUE_FATAL(found);
     link_in_bucket(&plane, path, "000900000000");
-    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--dry-run")), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--dry-run")), 0);
     CU_ASSERT_EQUAL(live_count_in(plane.process.out, "ahead of this machine's clock"), 1);
     plane_close(&plane);
 }
@@ -206,7 +205,8 @@ static void plain_batches_wait_for_their_one_rank(void)
     plane_open(&plane, "none", 5);
     live_path(order, plane.scratch, "order");
     CU_ASSERT_EQUAL(
-        plane_run(&plane, "consume", WORDS("--order", order, "--rank", "1", "--steps", "5")), 0);
+        plane_run(&plane, "consume", PLANE_WORDS("--order", order, "--rank", "1", "--steps", "5")),
+        0);
     json_t *report = round_of(&plane, NULL);
     CU_ASSERT_EQUAL(live_number(report, "missing", NULL), 1);
     CU_ASSERT_EQUAL(live_number(report, "first_missing", NULL), 0);
@@ -239,23 +239,23 @@ static void a_dead_producers_batches_go_when_it_is_retired(void)
     json_decref(report);
     CU_ASSERT_EQUAL(access(left, F_OK), 0);
     /* Advised once it waits for long, not at once. */
-    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s")), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--grace", "0s")), 0);
     CU_ASSERT_EQUAL(live_count_in(plane.process.out, "--retire-producer 0"), 0);
     link_in_bucket(&plane, left, "000000000001");
     unlink(left);
-    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s")), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--grace", "0s")), 0);
     CU_ASSERT_EQUAL(live_count_in(plane.process.out, "--retire-producer 0"), 1);
-    CU_ASSERT_EQUAL(
-        plane_run(&plane, "gc",
-                  WORDS("--grace", "0s", "--behind", "1", "--json", "--retire-producer", "0")),
-        0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc",
+                              PLANE_WORDS("--grace", "0s", "--behind", "1", "--json",
+                                          "--retire-producer", "0")),
+                    0);
     CU_ASSERT_TRUE(plane_said(&plane.process, "producer 0 is retired by epoch 2"));
     report = plane_json(&plane.process);
     CU_ASSERT_EQUAL(live_number(report, "orphans", NULL), 1);
     CU_ASSERT_EQUAL(live_number(report, "undecided", NULL), 0);
     CU_ASSERT_NOT_EQUAL(access(left, F_OK), 0);
     json_decref(report);
-    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--retire-producer", "9")), 1);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--retire-producer", "9")), 1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "producer 9 never committed anything"));
     /* The stream goes on behind what it had committed. */
     plane_produce(&plane, "2x1", 2);
@@ -281,7 +281,7 @@ static void strangers_objects_are_left_alone(void)
     json_decref(report);
     CU_ASSERT_EQUAL(
         plane_run(&plane, "consume",
-                  WORDS("--ranks", "2", "--steps", "3", "--checkpoints", plane.checkpoints)),
+                  PLANE_WORDS("--ranks", "2", "--steps", "3", "--checkpoints", plane.checkpoints)),
         0);
     for (size_t i = 0; i < HARNESS_COUNT(names); i++) {
         live_path(path, plane.folder, "%s", names[i]);
@@ -304,8 +304,8 @@ static void a_new_job_begins_where_nothing_is_given_up(void)
     live_path(path, plane.folder, "intent+/%s", key + strlen(NAME_INTENT_PREFIX));
     scratch_write(path, "");
     plane_write(&plane, "intent+/0", "mine");
-    CU_ASSERT_EQUAL(plane_run(&plane, "consume", WORDS("--ranks", "2", "--steps", "2", "--json")),
-                    0);
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume", PLANE_WORDS("--ranks", "2", "--steps", "2", "--json")), 0);
     json_t *report = plane_json(&plane.process);
     for (size_t i = 0; i < 2; i++)
         CU_ASSERT_EQUAL(
@@ -322,7 +322,7 @@ static void a_run_with_ranks_and_floors_can_be_removed(void)
     plane_open(&plane, "2x1", 20);
     consume(&plane, "17");
     json_decref(round_of(&plane, NULL));
-    CU_ASSERT_EQUAL(plane_run(&plane, "remove", WORDS("--yes")), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "remove", PLANE_WORDS("--yes")), 0);
     CU_ASSERT_EQUAL(live_count_in(plane.process.out, "Of no kind that this program makes"), 0);
     live_path(path, plane.folder, "watermark+");
     CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);
@@ -351,7 +351,7 @@ static void flags_that_make_no_sense_are_refused(void)
     char path[LIVE_PATH_MAX];
     live_path(path, plane.folder, "run+/format");
     unlink(path);
-    CU_ASSERT_EQUAL(plane_run(&plane, "gc", WORDS("--grace", "0s")), 2);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--grace", "0s")), 2);
     CU_ASSERT_TRUE(plane_said(&plane.process, "holds no run"));
     plane_close(&plane);
 }

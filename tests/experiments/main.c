@@ -42,6 +42,7 @@ extern const struct harness_test consume_memory_tests[];
 extern const struct harness_test consume_place_tests[];
 extern const struct harness_test consume_start_tests[];
 extern const struct harness_test consume_tests[];
+extern const struct harness_test order_witness_tests[];
 extern const struct harness_test gc_tests[];
 extern const struct harness_test removal_tests[];
 extern const struct harness_test inspect_chain_tests[];
@@ -91,6 +92,7 @@ static const struct harness_suite suites[] = {
     {"consume_place", consume_place_tests},
     {"consume_start", consume_start_tests},
     {"consume", consume_tests},
+    {"order_witness", order_witness_tests},
     {"consume_memory", consume_memory_tests},
     {"gc", gc_tests},
     {"removal", removal_tests},

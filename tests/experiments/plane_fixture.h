@@ -23,8 +23,14 @@ void plane_close(struct plane *plane);
 /* So many batches more. */
 void plane_produce(struct plane *plane, const char *mesh, int batches);
 
-/* "consume" or "gc" on the run with more words, up to NULL; its status. Prints go to the process's
- * files. */
+#define PLANE_WORDS(...)                                                                           \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+/* "consume" or "gc" on the run with more words (PLANE_WORDS), up to NULL; its status. Prints go to
+ * the process's files. */
 int plane_run(struct plane *plane, const char *verb, const char *const *words);
 /* The same, not waited for. `name`: of its files. */
 void plane_start(struct plane *plane, struct live_process *process, const char *name,

@@ -1,0 +1,96 @@
+/* order_witness_test.c - the witness of the committed order: whose number it takes, whose file it
+ * writes on, and what it holds. */
+#include <unistd.h>
+
+#include "tests/experiments/plane_fixture.h"
+#include "tests/harness.h"
+
+static void a_witness_is_no_rank(void)
+{
+    struct plane plane;
+    char path[LIVE_PATH_MAX];
+    plane_open(&plane, "2x1", 5);
+    live_path(path, plane.scratch, "order");
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume", PLANE_WORDS("--order", path, "--steps", "5", "--rank", "1")),
+        2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "a number that no rank has, 2 or more"));
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--grace", "0s", "--json")), 0);
+    json_t *report = plane_json(&plane.process);
+    CU_ASSERT_EQUAL(live_number(report, "consumers", NULL), 0);
+    json_decref(report);
+    plane_close(&plane);
+}
+
+static void another_runs_order_is_refused(void)
+{
+    static const struct {
+        const char *line;
+        const char *error;
+    } cases[] = {
+        {"9 0 1 9 16384\n", "ends with step 9, which is not in this chain"},
+        {"3 7 1 3 16384\n", "ends with step 3, which is another batch in this chain"},
+        {"3 0 1 3 16384\n", NULL},
+    };
+    struct plane plane;
+    char path[LIVE_PATH_MAX];
+    plane_open(&plane, "2x1", 5);
+    live_path(path, plane.scratch, "order");
+    for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
+        unlink(path);
+        plane_write(&plane, "../order", cases[i].line);
+        CU_ASSERT_EQUAL(plane_run(&plane, "consume",
+                                  PLANE_WORDS("--order", path, "--steps", "2", "--rank", "9")),
+                        cases[i].error != NULL ? 1 : 0);
+        if (cases[i].error != NULL)
+            CU_ASSERT_TRUE(plane_said(&plane.process, cases[i].error));
+    }
+    CU_ASSERT_EQUAL(live_count_in(path, "\n"), 3);
+    plane_close(&plane);
+}
+
+static void a_witness_holds_what_it_has_not_written(void)
+{
+    struct plane plane;
+    char path[LIVE_PATH_MAX];
+    plane_open(&plane, "2x1", 20);
+    live_path(path, plane.scratch, "order");
+    /* Away after five steps: what comes behind them is held. */
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume", PLANE_WORDS("--order", path, "--steps", "5", "--rank", "9")),
+        0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
+                              PLANE_WORDS("--ranks", "2", "--steps", "17", "--checkpoints",
+                                          plane.checkpoints, "--checkpoint-every", "4")),
+                    0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--grace", "0s", "--json")), 0);
+    json_t *report = plane_json(&plane.process);
+    CU_ASSERT_EQUAL(live_number(report, "holder", NULL), 9);
+    CU_ASSERT_EQUAL(live_number(report, "watermark", NULL), 6);
+    CU_ASSERT_EQUAL(live_number(report, "tgbs", NULL), 5);
+    json_decref(report);
+    /* It goes on where its file ends, and lets go in the end. */
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume",
+                  PLANE_WORDS("--order", path, "--steps", "15", "--rank", "9", "--retire")),
+        0);
+    CU_ASSERT_EQUAL(live_count_in(path, "\n"), 20);
+    CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--grace", "0s", "--json")), 0);
+    report = plane_json(&plane.process);
+    CU_ASSERT_EQUAL(live_number(report, "floor_step", NULL), 13);
+    json_decref(report);
+    /* One that is too late is told: the next version lists the steps no longer. */
+    plane_produce(&plane, "2x1", 1);
+    unlink(path);
+    plane_write(&plane, "../order", "1 0 1 1 16384\n");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", PLANE_WORDS("--order", path, "--steps", "9")), 1);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "the steps 2 to 12 were given up"));
+    plane_close(&plane);
+}
+
+const struct harness_test order_witness_tests[] = {
+    HARNESS_TEST(a_witness_is_no_rank),
+    HARNESS_TEST(another_runs_order_is_refused),
+    HARNESS_TEST(a_witness_holds_what_it_has_not_written),
+    {0},
+};
