@@ -70,7 +70,8 @@ void consume_pace_tell(struct consume_pace *pace, uint32_t index, uint64_t step)
 }
 
 /* What it held when this process began may be from a start before, and be given up by the rank when
- * it comes. Who is here already, and ahead, changes it once this rank has saved. */
+ * it comes. Who is here already, and ahead, changes it once this rank has saved behind the place
+ * where all began. */
 static void look(struct consume_pace *pace, uint32_t rank)
 {
     uint64_t number;
@@ -82,6 +83,8 @@ static void look(struct consume_pace *pace, uint32_t rank)
 
 bool consume_pace_reached(struct consume_pace *pace, uint64_t step)
 {
+    if (pace->files != NULL && step <= pace->files->rollback)
+        return true; /* where all began, which each keeps until all are behind it */
     for (uint32_t i = 0; i < pace->count; i++) {
         if (atomic_load(&pace->ranks[i].saved) < step && pace->files != NULL)
             look(pace, i);

@@ -232,7 +232,8 @@ static void stops_leave_a_step_that_all_keep(void)
         CU_ASSERT_EQUAL(live_process_wait(&plane.process, 60), 1);
         CU_ASSERT_TRUE(plane_said(&plane.process, "stopped as asked"));
     }
-    expect_same_digests(&plane, place_of(&plane));
+    uint64_t place = place_of(&plane);
+    expect_same_digests(&plane, place > 0 ? place : 1); /* 0: none had begun in three lives */
     scratch_remove(plane.scratch);
 }
 
@@ -279,6 +280,12 @@ static void ranks_with_one_token_go_on_at_one_step(void)
                                               "11", "--steps", "6", "--checkpoints",
                                               plane.checkpoints, "--checkpoint-every", "16")),
                         0);
+    /* The one that comes first keeps no older step than that: 11, 13 and 15. */
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
+                              PLANE_WORDS("--rank", "1", "--ranks", "3", "--rollback", "11",
+                                          "--steps", "4", "--checkpoints", plane.checkpoints,
+                                          "--checkpoint-every", "2")),
+                    0);
     static const char *const numbers[RANKS] = {"1", "0", "2"};
     struct live_process ranks[RANKS];
     char path[LIVE_PATH_MAX];
@@ -301,11 +308,13 @@ static void ranks_with_one_token_go_on_at_one_step(void)
         plane_start(&plane, &ranks[i], numbers[i], "consume", words);
         if (i > 0)
             continue;
-        /* It drops nothing before the others are here: it keeps 7, 10 and 11. */
+        /* It does not drop where all begin before the others are here. Then these drop older ones
+         * than that, though it, which waits for them, changes nothing meanwhile. */
         live_path(path, plane.scratch, "checkpoints/rank-1.json");
-        CU_ASSERT_TRUE(live_wait_for(path, "\"number\": 2", 3, 30));
+        CU_ASSERT_TRUE(live_wait_for(path, "\"number\": 3", 3, 30));
         live_pause(300);
-        CU_ASSERT_EQUAL(live_count_in(path, "\"step\": 7"), 1);
+        CU_ASSERT_EQUAL(live_count_in(path, "\"step\": 11"), 1);
+        CU_ASSERT_EQUAL(live_count_in(path, "\"step\": 15"), 1);
     }
     for (size_t i = 0; i < RANKS; i++) {
         CU_ASSERT_EQUAL(live_process_wait(&ranks[i], 60), 0);
