@@ -87,55 +87,23 @@ static enum open_result check_ranks(const struct consume_job *job, uint32_t rank
 enum open_result consume_job_end(struct live_session *session, const struct consume_job *job,
                                  uint64_t *next_step, char text[CONSUME_JOB_TEXT_MAX])
 {
-    struct chain_reader reader;
-    live_chain_init(session, &reader);
-    bool read = live_chain_read(session, &reader) != CHAIN_FAILED;
-    *next_step = reader.known != NULL ? reader.known->next_step : 1;
-    if (!read)
-        snprintf(text, CONSUME_JOB_TEXT_MAX, "%s: %s", job->url, reader.error);
-    chain_reader_deinit(&reader);
-    return read ? OPEN_OK : OPEN_FAILED;
+    char error[STORE_ERROR_MAX];
+    if (live_chain_end(session, next_step, error))
+        return OPEN_OK;
+    snprintf(text, CONSUME_JOB_TEXT_MAX, "%s: %s", job->url, error);
+    return OPEN_FAILED;
 }
 
-/* The step that a floor or an intent says; 0: it is neither. */
-static uint64_t step_of(const char *key)
+/* Raises a mark to the step that a key says, which is a floor's, an intent's, or neither. */
+static void raise_mark(void *context, const char *key)
 {
+    struct mark *mark = context;
     struct floor floor;
     uint64_t intent;
-    if (name_parse_floor(key, &floor))
-        return floor.step;
-    return name_parse_intent(key, &intent) ? intent : 0;
-}
-
-/* Raises a mark to the highest step that one kind of them says. */
-static enum open_result raise_mark(struct live_session *session, enum mark_kind kind,
-                                   struct mark *mark, char text[CONSUME_JOB_TEXT_MAX])
-{
-    struct store_op op;
-    bool more = true;
-    store_op_init(&op);
-    op.verb = STORE_LIST;
-    op.list_keys_max = STORE_LIST_KEYS_MAX;
-    snprintf(op.key, sizeof(op.key), "%s",
-             kind == MARK_FLOOR ? NAME_FLOOR_PREFIX : NAME_INTENT_PREFIX);
-    while (more) {
-        live_request(session, &op);
-        more = op.outcome == STORE_OK && op.page.truncated && op.page.count > 0;
-        for (size_t i = 0; op.outcome == STORE_OK && i < op.page.count; i++) {
-            uint64_t step = step_of(list_page_key(&op.page, i));
-            if (step > mark->step)
-                *mark = (struct mark){.kind = kind, .step = step};
-        }
-        if (!more)
-            break;
-        snprintf(op.after, sizeof(op.after), "%s", list_page_key(&op.page, op.page.count - 1));
-        store_op_release(&op);
-    }
-    enum open_result result = op.outcome == STORE_OK ? OPEN_OK : OPEN_FAILED;
-    if (result != OPEN_OK)
-        snprintf(text, CONSUME_JOB_TEXT_MAX, "%s", live_session_error(&op));
-    store_op_deinit(&op);
-    return result;
+    if (name_parse_floor(key, &floor) && floor.step > mark->step)
+        *mark = (struct mark){.kind = MARK_FLOOR, .step = floor.step};
+    if (name_parse_intent(key, &intent) && intent > mark->step)
+        *mark = (struct mark){.kind = MARK_INTENT, .step = intent};
 }
 
 /* The first step that nobody has given up, or is about to: as a rank by itself would find it. */
@@ -145,11 +113,10 @@ static enum open_result find_first(struct live_session *session, struct consume_
     struct mark mark = {.step = 1};
     uint64_t next_step;
     char reason[MARK_TEXT_MAX];
-    enum open_result result = raise_mark(session, MARK_FLOOR, &mark, text);
-    if (result == OPEN_OK)
-        result = raise_mark(session, MARK_INTENT, &mark, text);
-    if (result == OPEN_OK)
-        result = consume_job_end(session, job, &next_step, text);
+    if (!live_list(session, NAME_FLOOR_PREFIX, raise_mark, &mark, text) ||
+        !live_list(session, NAME_INTENT_PREFIX, raise_mark, &mark, text))
+        return OPEN_FAILED;
+    enum open_result result = consume_job_end(session, job, &next_step, text);
     if (result != OPEN_OK)
         return result;
     job->from = mark.step;

@@ -36,35 +36,30 @@ enum open_result consume_start_check(struct live_session *session, const struct 
 
 /* ---- who holds ---- */
 
+struct hold_search {
+    struct watermark_scan scan;
+    struct watermark hold;
+};
+
+static void take_number(void *context, const char *key)
+{
+    struct hold_search *search = context;
+    (void)watermark_scan_add(&search->scan, key, &search->hold);
+}
+
 /* What a rank needs by its highest number. */
 static enum open_result find_hold(struct live_session *session, uint32_t rank,
                                   struct watermark *hold, char text[CONSUME_JOB_TEXT_MAX])
 {
-    struct store_op op;
-    struct watermark_scan scan;
-    *hold = (struct watermark){0};
-    store_op_init(&op);
-    op.verb = STORE_LIST;
-    op.list_keys_max = STORE_LIST_KEYS_MAX;
-    name_consumer(op.key, rank);
-    watermark_scan_init(&scan, 0);
-    bool more = true;
-    while (more) {
-        live_request(session, &op);
-        more = op.outcome == STORE_OK && op.page.truncated && op.page.count > 0;
-        for (size_t i = 0; op.outcome == STORE_OK && i < op.page.count; i++)
-            (void)watermark_scan_add(&scan, list_page_key(&op.page, i), hold);
-        if (!more)
-            break;
-        snprintf(op.after, sizeof(op.after), "%s", list_page_key(&op.page, op.page.count - 1));
-        store_op_release(&op);
-    }
-    (void)watermark_scan_end(&scan, hold);
-    enum open_result result = op.outcome == STORE_OK ? OPEN_OK : OPEN_FAILED;
-    if (result != OPEN_OK)
-        snprintf(text, CONSUME_JOB_TEXT_MAX, "%s", live_session_error(&op));
-    store_op_deinit(&op);
-    return result;
+    struct hold_search search = {.hold = {0}};
+    char prefix[STORE_KEY_MAX];
+    name_consumer(prefix, rank);
+    watermark_scan_init(&search.scan, 0);
+    if (!live_list(session, prefix, take_number, &search, text))
+        return OPEN_FAILED;
+    (void)watermark_scan_end(&search.scan, &search.hold);
+    *hold = search.hold;
+    return OPEN_OK;
 }
 
 enum open_result consume_start_check_held(struct live_session *session,

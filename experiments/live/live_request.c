@@ -34,6 +34,28 @@ void live_request(struct live_session *session, struct store_op *op)
     }
 }
 
+bool live_list(struct live_session *session, const char *prefix,
+               void (*visit)(void *context, const char *key), void *context,
+               char error[STORE_ERROR_MAX])
+{
+    struct store_op op;
+    enum page_next next;
+    store_op_init(&op);
+    store_op_prepare(&op, STORE_LIST);
+    snprintf(op.key, sizeof(op.key), "%s", prefix);
+    do {
+        store_op_release(&op);
+        live_request(session, &op);
+        next = op.outcome == STORE_OK ? store_op_next_page(&op) : PAGE_REPEATS;
+        for (size_t i = 0; next != PAGE_REPEATS && i < op.page.count; i++)
+            visit(context, list_page_key(&op.page, i));
+    } while (next == PAGE_FOLLOWS);
+    if (next == PAGE_REPEATS)
+        snprintf(error, STORE_ERROR_MAX, "%s", live_session_error(&op));
+    store_op_deinit(&op);
+    return next == PAGE_WAS_LAST;
+}
+
 enum open_result live_reach(const char *url, const struct live_session_options *options,
                             char error[STORE_ERROR_MAX])
 {

@@ -14,6 +14,12 @@
  * own: the caller looks. The outcome is the last answer's. */
 void live_request(struct live_session *session, struct store_op *op);
 
+/* Calls `visit` for each key below a prefix, in their order; blocks. False: not all were seen, and
+ * `error` says why. */
+MUST_USE bool live_list(struct live_session *session, const char *prefix,
+                        void (*visit)(void *context, const char *key), void *context,
+                        char error[STORE_ERROR_MAX]);
+
 /* How long a store that was never reached is tried. */
 #define LIVE_REACH_NS (5 * NS_PER_S)
 
