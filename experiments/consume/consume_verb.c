@@ -405,7 +405,7 @@ int consume_main(int argc, char **argv)
         {CLI_RANK, "N", "run this rank alone, from 0 (default: as srun or mpirun say, else all)"},
         {CLI_RANKS, "N", "ranks of the job; without --rank all of them run here"},
         {CLI_TOKEN, "WORD",
-         "by which ranks that are started one by one agree: one for all, new for every job"},
+         "by which ranks that are started one by one agree: one for all, new for every start"},
         {0},
     };
     struct cli cli = {
@@ -422,7 +422,7 @@ int consume_main(int argc, char **argv)
             "--rollback, that every rank keeps; a rank may be two checkpoints ahead of the "
             "slowest\n"
             "one. Without --checkpoints the ranks start anew each time, and hold\n"
-            "nothing once they ended. Ctrl-C stops, and keeps each rank's place if that drops no\n"
+            "nothing once they ended well. Ctrl-C stops, and keeps each rank's place if that drops no\n"
             "checkpoint which a slower rank may need. Ranks that are started one by one need the\n"
             "same --token, a new one for every start (srun gives one), or the same --from or\n"
             "--rollback; their --checkpoints must be one folder that all nodes share. Where one "
