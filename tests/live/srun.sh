@@ -46,7 +46,7 @@ fi
 # shellcheck source=/dev/null
 . "$place/conf"
 # on_nodes COMMAND...: a process of it on each node.
-on_nodes() { srun --quiet -N $ranks -n $ranks "$@"; }
+on_nodes() { timeout 200 srun --quiet -N $ranks -n $ranks "$@"; }
 
 # ---- producers ----
 
@@ -74,7 +74,7 @@ all_have() { # LINES
 		[ "$(wc -l <"$place/ranks/rank-$rank.log")" -ge "$1" ] || return
 	done
 }
-consume --checkpoint-every 20 --steps "$last" --step-time 50ms >"$place/srun.log" 2>&1 &
+consume --checkpoint-every 20 --step-time 50ms >"$place/srun.log" 2>&1 &
 job=$!
 until_true 30 'the ranks did not start' all_have 25
 kill -KILL "$(cat "$place/pid-2")"
