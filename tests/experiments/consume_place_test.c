@@ -281,11 +281,11 @@ static void ranks_with_one_token_go_on_at_one_step(void)
                                               plane.checkpoints, "--checkpoint-every", "16")),
                         0);
     /* The one that comes first keeps no older step than that: 11, 13 and 15. */
-    CU_ASSERT_EQUAL(plane_run(&plane, "consume",
-                              PLANE_WORDS("--rank", "1", "--ranks", "3", "--rollback", "11",
-                                          "--steps", "4", "--checkpoints", plane.checkpoints,
-                                          "--checkpoint-every", "2")),
-                    0);
+    CU_ASSERT_EQUAL(
+        plane_run(&plane, "consume",
+                  PLANE_WORDS("--rank", "1", "--ranks", "3", "--rollback", "11", "--steps", "4",
+                              "--checkpoints", plane.checkpoints, "--checkpoint-every", "2")),
+        0);
     static const char *const numbers[RANKS] = {"1", "0", "2"};
     struct live_process ranks[RANKS];
     char path[LIVE_PATH_MAX];
