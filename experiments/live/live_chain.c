@@ -9,6 +9,9 @@
 void live_chain_init(struct live_session *session, struct chain_reader *reader)
 {
     struct chain_reader_options options = {.retry_ns = RETRY_NS, .retry_max_ns = RETRY_MAX_NS};
+    int64_t most_ns = session->patience_ns / CHAIN_RETRIES_MAX + 1; /* for all retries in a row */
+    if (session->patience_ns > 0 && most_ns < RETRY_NS)
+        options = (struct chain_reader_options){.retry_ns = most_ns, .retry_max_ns = most_ns};
     uint64_t seed = (uint64_t)loop_now(live_session_loop(session));
     chain_reader_init(reader, &options, random_stream_make(seed, 0));
 }

@@ -25,7 +25,7 @@ struct live_session {
     struct store *bytes;            /* the store itself */
     struct live_wrappers *wrappers; /* over it; NULL: none */
     struct store *store;            /* over them: manifests and payloads are encoded and decoded */
-    int64_t patience_ns;            /* of live_request.h; 0: its default */
+    int64_t patience_ns;            /* of live_request.h, live_chain.h; 0: their default */
 };
 
 /* On OPEN_OK the session is to be closed; else `error` says what, where, and what to do. */
