@@ -46,9 +46,21 @@ static uint64_t number_of(const struct trainer *trainer)
     return consumer_driver_consumer(trainer->driver)->membership.number;
 }
 
+static const struct checkpoint_set *checkpoints_of(const struct trainer *trainer)
+{
+    return &consumer_driver_consumer(trainer->driver)->membership.checkpoints;
+}
+
 static int64_t world_now(const struct trainer *trainer)
 {
     return loop_now(trainer->options.world);
+}
+
+static void ask_checkpoint(struct trainer *trainer)
+{
+    reader_checker_place(reader_of(trainer), trainer->life,
+                         consumer_driver_consumer(trainer->driver)->cursor);
+    consumer_driver_checkpoint(trainer->driver);
 }
 
 /* ---- steps ---- */
@@ -60,9 +72,7 @@ static void take_step(struct trainer *trainer)
     if (!due || trainer->ended)
         return;
     trainer->steps_left = trainer->options.checkpoint_steps;
-    reader_checker_place(reader_of(trainer), trainer->life,
-                         consumer_driver_consumer(trainer->driver)->cursor);
-    consumer_driver_checkpoint(trainer->driver);
+    ask_checkpoint(trainer);
 }
 
 static void step_used(struct timer *timer, void *context)
@@ -90,8 +100,10 @@ static void on_running(void *context, uint32_t consumer, uint64_t step)
     reader_checker_running(reader_of(trainer), world_now(trainer), trainer->life, step,
                            goes_back_to(trainer));
     rank_holds_allowed(&trainer->options.checkers->holds, rank_of(trainer), number_of(trainer),
-                       step, &consumer_driver_consumer(trainer->driver)->membership.checkpoints);
+                       step, checkpoints_of(trainer));
     observer_of(trainer)->running(observer_of(trainer)->context, step);
+    if (trainer->options.checkpoint_steps > 0 && checkpoints_of(trainer)->count == 0)
+        ask_checkpoint(trainer);
 }
 
 /* ---- checkpoints ---- */

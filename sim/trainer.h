@@ -1,9 +1,10 @@
 /* trainer.h - one rank of a training job: a consumer, the application that uses its steps, and the
  * disk that its checkpoints are kept on.
  *
- * The application uses each step for a while, and asks for a checkpoint every so many steps. A save
- * takes a while too, and is durable all at once; when the process dies meanwhile, it may or may not
- * have come to be. The disk survives its processes. It is fenced: it refuses checkpoints of a lower
+ * The application uses each step for a while, and asks for a checkpoint every so many steps, and of
+ * the step where it begins if it keeps none, as a rank of `lakestream consume` does. A save takes a
+ * while too, and is durable all at once; when the process dies meanwhile, it may or may not have
+ * come to be. The disk survives its processes. It is fenced: it refuses checkpoints of a lower
  * number than any that it has seen, and the process that sent them ends. Ours. */
 #ifndef SIM_TRAINER_H
 #define SIM_TRAINER_H

@@ -3,12 +3,11 @@
 
 #include <math.h>
 
-/* Steps below the oldest of the checkpoints that are kept once `count` have been made. */
+/* Steps below the oldest of the checkpoints that are kept once `count` have been made after that of
+ * the beginning. */
 static double let_go(const struct storage_bound *bound, double count)
 {
-    if (count < 1)
-        return 0;
-    return bound->every * fmax(1, count - bound->kept + 1);
+    return bound->every * fmax(0, count - bound->kept + 1);
 }
 
 double storage_bound_steps(const struct storage_bound *bound)

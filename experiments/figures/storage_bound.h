@@ -16,11 +16,11 @@ struct storage_bound {
 
 /* The most steps that are stored at once.
  *
- * Ours. The slowest rank's checkpoint j is at step j P + 1, once it has been given j P steps. With
- * k checkpoints kept the oldest is number max(1, j - k + 1); before the first nothing may go. Until
- * checkpoint j + 1 has its effect, reclaim_lag_s later, what was made since the oldest kept one is
- * stored: (j + 1) P less its steps, and the two lags on top. The last interval is cut by the end of
- * the run. */
+ * Ours. The slowest rank's checkpoint j is at step j P + 1, once it has been given j P steps; the
+ * first, j = 0, is of the step where it begins. With k checkpoints kept the oldest is number
+ * max(0, j - k + 1), so that nothing may go before the k-th. Until checkpoint j + 1 has its effect,
+ * reclaim_lag_s later, what was made since the oldest kept one is stored: (j + 1) P less its steps,
+ * and the two lags on top. The last interval is cut by the end of the run. */
 double storage_bound_steps(const struct storage_bound *bound);
 
 /* The period, in steps, at which so many are stored at most, in a run so long that more checkpoints

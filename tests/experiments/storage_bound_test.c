@@ -18,13 +18,16 @@ static void kept_checkpoints_bound_a_long_run(void)
 
 static void a_short_run_is_bounded_by_its_end(void)
 {
-    /* No checkpoint at all, then one, whose steps below it go: 715 to the end. */
+    /* No checkpoint at all, then none after that of the beginning. */
     struct storage_bound bound = {.steps = 1115, .steps_per_s = 1, .every = 0, .kept = 3};
     CU_ASSERT_DOUBLE_EQUAL(storage_bound_steps(&bound), 1115, 1e-9);
     bound.every = 2000;
     CU_ASSERT_DOUBLE_EQUAL(storage_bound_steps(&bound), 1115, 1e-9);
-    bound.every = 400;
-    CU_ASSERT_DOUBLE_EQUAL(storage_bound_steps(&bound), 715, 1e-9);
+    bound.every = 400; /* two, of steps 401 and 801: that of the beginning is the third */
+    CU_ASSERT_DOUBLE_EQUAL(storage_bound_steps(&bound), 1115, 1e-9);
+    bound.every = 360; /* at step 1,081 a third comes; 360 go, after the most */
+    CU_ASSERT_DOUBLE_EQUAL(storage_bound_steps(&bound), 1080, 1e-9);
+    bound.kept = 1;
     bound.every = 700; /* the first interval is the longest */
     CU_ASSERT_DOUBLE_EQUAL(storage_bound_steps(&bound), 700, 1e-9);
 }
@@ -37,8 +40,7 @@ static double stored_at_most(uint64_t steps, uint64_t every, uint64_t kept)
     for (uint64_t made = 1; made <= steps; made++) {
         most = made - floor > most ? made - floor : most;
         uint64_t count = made / every;
-        if (count > 0)
-            floor = every * (count < kept ? 1 : count - kept + 1);
+        floor = count < kept ? 0 : every * (count - kept + 1);
     }
     return (double)most;
 }
