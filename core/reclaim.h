@@ -87,6 +87,9 @@ struct reclaim_report {
     uint64_t watermark; /* F; 0: none */
     uint32_t holder;    /* the consumer whose watermark is F */
     int64_t held_ns;    /* so long this process has seen F stay as it is */
+    /* When the TGB of the lowest step that is not given up was made, in units of TGB_BUCKET_NS; 0:
+     * there is none. What shows an abandoned watermark to a process that sees one round alone. */
+    uint64_t oldest_bucket;
     uint32_t consumers; /* that hold */
     uint32_t retired;
     uint32_t missing;       /* consumers that block: ranks that never came, or without a value */

@@ -223,6 +223,7 @@ static void sweep_tgbs(struct reclaim *reclaim, struct reclaim_effects *effects)
     const struct manifest_entry *first = manifest_entry_find(version, reclaim->needed);
     reclaim->phase = RECLAIM_SWEEPING_TGBS;
     reclaim->bucket_max = reclaim->report.full || first == NULL ? UINT64_MAX : first->tgb.bucket;
+    reclaim->report.oldest_bucket = first != NULL ? first->tgb.bucket : 0;
     live_set_follow(&reclaim->live, version, reclaim->needed);
     reclaim_list(reclaim, NAME_TGB_PREFIX, effects);
 }

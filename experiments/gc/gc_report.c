@@ -8,6 +8,7 @@
 #include "experiments/trials/progress.h"
 
 #define WAIT_USUAL_NS (60 * NS_PER_S)
+#define HELD_USUAL_NS (10 * 60 * NS_PER_S) /* a period of checkpoints, and more */
 #define AHEAD_S 60.0
 
 /* ---- for people ---- */
@@ -17,9 +18,23 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-static void print_watermark(const struct reclaim_report *report, FILE *stream)
+static int64_t bucket_age_ns(uint64_t bucket, const struct gc_report_options *options)
 {
-    char held[PROGRESS_TEXT_MAX];
+    return options->now_ns - (int64_t)bucket * TGB_BUCKET_NS;
+}
+
+/* Of the oldest step that is held; 0: none is. */
+static int64_t oldest_age_ns(const struct reclaim_report *report,
+                             const struct gc_report_options *options)
+{
+    return report->oldest_bucket > 0 ? bucket_age_ns(report->oldest_bucket, options) : 0;
+}
+
+static void print_watermark(const struct reclaim_report *report,
+                            const struct gc_report_options *options, FILE *stream)
+{
+    char age[PROGRESS_TEXT_MAX];
+    int64_t oldest_ns = oldest_age_ns(report, options);
     if (report->watermark == 0) {
         fprintf(stream, "Watermark: none; %s.\n",
                 report->missing > 0 ? "somebody is missing" : "no consumer holds anything");
@@ -29,11 +44,14 @@ static void print_watermark(const struct reclaim_report *report, FILE *stream)
             "Watermark: step %" PRIu64 ", held by consumer %u, the lowest of %u; the newest step "
             "is %" PRIu64,
             report->watermark, report->holder, report->consumers, report->next_step - 1);
-    if (report->held_ns > 0) {
-        progress_duration_text((double)report->held_ns / 1e9, held);
-        fprintf(stream, "; it has not moved for %s", held);
+    if (oldest_ns > 0) {
+        progress_duration_text((double)oldest_ns / 1e9, age);
+        fprintf(stream, "; the oldest batch that is held was made %s ago", age);
     }
     fprintf(stream, ".\n");
+    if (oldest_ns >= WAIT_USUAL_NS)
+        fprintf(stream, "If consumer %u will not come back:\n  %s --retire-consumer %u\n",
+                report->holder, options->command, report->holder);
 }
 
 static void print_missing(const struct reclaim_report *report,
@@ -76,19 +94,13 @@ static void print_deleted(const struct reclaim_report *report,
     table_close(table);
 }
 
-static int64_t undecided_age_ns(const struct reclaim_undecided *undecided,
-                                const struct gc_report_options *options)
-{
-    return options->now_ns - (int64_t)undecided->oldest_bucket * TGB_BUCKET_NS;
-}
-
 /* Longer than TGBs usually wait for their commit, whatever --grace is: a producer that is well is
  * not to be retired. */
 static bool waits_long(const struct reclaim_undecided *undecided,
                        const struct gc_report_options *options)
 {
     int64_t usual_ns = options->grace_ns > WAIT_USUAL_NS ? options->grace_ns : WAIT_USUAL_NS;
-    return undecided_age_ns(undecided, options) >= usual_ns;
+    return bucket_age_ns(undecided->oldest_bucket, options) >= usual_ns;
 }
 
 /* Producers whose oldest TGB waits long; the oldest comes first. */
@@ -109,7 +121,7 @@ static void print_undecided(const struct reclaim_report *report,
         table_add_integer(table, row->producer);
         table_add_integer(table, (int64_t)row->tgbs);
         table_add_number(table, (double)row->bytes / 1e6);
-        table_add_number(table, (double)(undecided_age_ns(row, options) / NS_PER_S));
+        table_add_number(table, (double)(bucket_age_ns(row->oldest_bucket, options) / NS_PER_S));
     }
     fprintf(stream, "\n");
     table_print(table, TABLE_ALIGNED, stream);
@@ -165,21 +177,38 @@ void gc_report_print(const struct reclaim_report *report, const struct gc_report
             "Floor: version %" PRIu64 ", step %" PRIu64 "%s; the newest version is %" PRIu64 ".\n",
             report->floor.version, report->floor.step,
             options->mode == RECLAIM_DRY_RUN ? ", as it would be" : "", report->newest);
-    print_watermark(report, stream);
+    print_watermark(report, options, stream);
     print_missing(report, options, stream);
     print_deleted(report, options, stream);
     print_rest(report, options, stream);
     print_undecided(report, options, stream);
 }
 
+/* What a loop has seen itself, and who to retire once it was long. */
+static void line_watermark(const struct reclaim_report *report,
+                           const struct gc_report_options *options, FILE *stream)
+{
+    char held[PROGRESS_TEXT_MAX];
+    fprintf(stream, "; watermark %" PRIu64 " of consumer %u", report->watermark, report->holder);
+    if (report->held_ns == 0)
+        return;
+    progress_duration_text((double)report->held_ns / 1e9, held);
+    fprintf(stream, ", unmoved for %s", held);
+    if (report->held_ns >= HELD_USUAL_NS)
+        fprintf(stream, " (if it will not come back: %s --retire-consumer %u)", options->command,
+                report->holder);
+}
+
 void gc_report_line(const struct reclaim_report *report, const struct gc_report_options *options,
                     FILE *stream)
 {
+    fprintf(stream, "floor: version %" PRIu64 ", step %" PRIu64, report->floor.version,
+            report->floor.step);
+    if (report->watermark > 0)
+        line_watermark(report, options, stream);
     fprintf(stream,
-            "floor: version %" PRIu64 ", step %" PRIu64 "; watermark %" PRIu64
-            " of consumer %u; newest step %" PRIu64 "; %s %" PRIu64 " TGB%s (%.1f MB), %" PRIu64
+            "; newest step %" PRIu64 "; %s %" PRIu64 " TGB%s (%.1f MB), %" PRIu64
             " of them lost ones, %" PRIu64 " version%s, %" PRIu64 " marker%s",
-            report->floor.version, report->floor.step, report->watermark, report->holder,
             report->next_step > 0 ? report->next_step - 1 : 0,
             options->mode == RECLAIM_DRY_RUN ? "would delete" : "deleted", report->tgbs,
             plural(report->tgbs), (double)report->tgb_bytes / 1e6, report->orphans,
@@ -201,7 +230,13 @@ static json_t *json_count(uint64_t value)
     return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
-static json_t *json_undecided(const struct reclaim_report *report)
+static json_t *json_seconds(int64_t time_ns)
+{
+    return json_real((double)time_ns / 1e9);
+}
+
+static json_t *json_undecided(const struct reclaim_report *report,
+                              const struct gc_report_options *options)
 {
     json_t *rows = json_array();
     for (uint32_t i = 0; i < report->undecided_count; i++) {
@@ -210,6 +245,8 @@ static json_t *json_undecided(const struct reclaim_report *report)
         json_object_set_new(row, "producer", json_integer(undecided->producer));
         json_object_set_new(row, "tgbs", json_count(undecided->tgbs));
         json_object_set_new(row, "bytes", json_count(undecided->bytes));
+        json_object_set_new(row, "oldest_s",
+                            json_seconds(bucket_age_ns(undecided->oldest_bucket, options)));
         json_array_append_new(rows, row);
     }
     return rows;
@@ -254,7 +291,9 @@ void gc_report_json(const struct reclaim_report *report, const char *error,
     json_object_set_new(root, "full", json_boolean(report->full));
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         json_object_set_new(root, counts[i].name, json_count(counts[i].value));
-    json_object_set_new(root, "undecided_of", json_undecided(report));
+    json_object_set_new(root, "held_s", json_seconds(report->held_ns));
+    json_object_set_new(root, "oldest_s", json_seconds(oldest_age_ns(report, options)));
+    json_object_set_new(root, "undecided_of", json_undecided(report, options));
     json_object_set_new(root, "error", error[0] != '\0' ? json_string(error) : json_null());
     json_dumpf(root, stream, JSON_COMPACT);
     fprintf(stream, "\n");

@@ -329,6 +329,17 @@ static void watermark_that_stands_still_is_reported(void)
     yard_value(yard, 0, 1, 5);
     yard_until_rounds(yard, 6);
     CU_ASSERT(yard->report.watermark == 5 && yard->report.held_ns == 0);
+    CU_ASSERT_EQUAL(yard->report.oldest_bucket, 1);
+    yard->bucket = 9;
+    yard_commit(yard, 1, 2);
+    yard_value(yard, 0, 1, 11);
+    yard_value(yard, 1, 1, 11);
+    yard_until_rounds(yard, 8);
+    CU_ASSERT(yard->report.watermark == 11 && yard->report.oldest_bucket == 9);
+    yard_value(yard, 0, 1, 13);
+    yard_value(yard, 1, 1, 13);
+    yard_until_rounds(yard, 10);
+    CU_ASSERT(yard->report.watermark == 13 && yard->report.oldest_bucket == 0);
     yard_close(yard);
 }
 

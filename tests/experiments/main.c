@@ -43,6 +43,7 @@ extern const struct harness_test consume_place_tests[];
 extern const struct harness_test consume_start_tests[];
 extern const struct harness_test consume_tests[];
 extern const struct harness_test order_witness_tests[];
+extern const struct harness_test gc_report_tests[];
 extern const struct harness_test gc_tests[];
 extern const struct harness_test removal_tests[];
 extern const struct harness_test inspect_chain_tests[];
@@ -94,6 +95,7 @@ static const struct harness_suite suites[] = {
     {"consume", consume_tests},
     {"order_witness", order_witness_tests},
     {"consume_memory", consume_memory_tests},
+    {"gc_report", gc_report_tests},
     {"gc", gc_tests},
     {"removal", removal_tests},
     {"inspect_chain", inspect_chain_tests},
