@@ -51,16 +51,34 @@ static void note_entry(uint64_t step, const struct manifest_entry *entry, void *
                                                           .end_offset = entry->tgb.end_offset};
 }
 
+static uint64_t end_offset(const struct committed_stream *stream)
+{
+    return stream->count > 0 ? stream->batches[stream->count - 1].end_offset : 0;
+}
+
+static void note_living(struct reported_life *life, const struct manifest *manifest,
+                        uint64_t batches, uint64_t bytes)
+{
+    life->versions++;
+    life->last_version = manifest->version;
+    life->last_batches = batches;
+    life->last_bytes = bytes;
+}
+
 void report_checker_version(struct report_checker *report, const struct checked_version *checked)
 {
     const struct manifest *manifest = checked->manifest;
     const struct manifest_author *author = &manifest->author;
+    bool by_producer =
+        manifest->version != MANIFEST_GENESIS_VERSION && author->producer < REPORT_PRODUCERS_MAX;
+    struct committed_stream *stream = by_producer ? &report->streams[author->producer] : NULL;
+    uint64_t batches = by_producer ? stream->count : 0;
+    uint64_t offset = by_producer ? end_offset(stream) : 0;
     report->versions++;
     manifest_visit_entries(manifest, report->next_step, note_entry, report);
     report->next_step = manifest->next_step;
-    if (manifest->version == MANIFEST_GENESIS_VERSION || author->producer >= REPORT_PRODUCERS_MAX)
+    if (!by_producer)
         return;
-    struct committed_stream *stream = &report->streams[author->producer];
     const struct producer_state *state = manifest_state_find(manifest, author->producer);
     if (state != NULL && state->last_commit_ns < stream->commit_ns)
         violations_add(report->violations, checked->now_ns, checked->actor,
@@ -73,7 +91,8 @@ void report_checker_version(struct report_checker *report, const struct checked_
     stream->incarnation = author->incarnation;
     for (uint32_t i = 0; i < report->life_count; i++)
         if (same(&report->lives[i].incarnation, &author->incarnation))
-            report->lives[i].versions++;
+            note_living(&report->lives[i], manifest, stream->count - batches,
+                        end_offset(stream) - offset);
 }
 
 /* ---- uploads ---- */
@@ -113,18 +132,54 @@ void report_checker_upload(struct report_checker *report, int64_t now_ns, uint32
 
 /* ---- reports ---- */
 
+/* What a won attempt says that it committed. */
+static void check_won(struct report_checker *report, int64_t now_ns, uint32_t life_number,
+                      const struct attempt_detail *detail)
+{
+    const struct reported_life *life = &report->lives[life_number];
+    if (detail->version == life->last_version && detail->batches == life->last_batches &&
+        detail->bytes == life->last_bytes)
+        return;
+    violations_add(report->violations, now_ns, life_number,
+                   "report: producer %" PRIu32 " says that version %" PRIu64 " holds %" PRIu64
+                   " batches of %" PRIu64 " bytes by it; its newest is %" PRIu64 " with %" PRIu64
+                   " of %" PRIu64,
+                   life->producer, detail->version, detail->batches, detail->bytes,
+                   life->last_version, life->last_batches, life->last_bytes);
+}
+
+/* Every version up to the newest known at a decision is counted once, as its own or another's: what
+ * estimators go by. */
+static void check_foreign(struct report_checker *report, int64_t now_ns, uint32_t life_number,
+                          const struct attempt_detail *detail)
+{
+    const struct reported_life *life = &report->lives[life_number];
+    uint64_t counted = life->foreign + life->won;
+    if (counted >= detail->version && counted <= report->versions)
+        return;
+    violations_add(report->violations, now_ns, life_number,
+                   "report: producer %" PRIu32 " has seen %" PRIu64 " versions of others and "
+                   "committed %" PRIu64 "; it knows of version %" PRIu64 ", and %" PRIu64
+                   " is the newest",
+                   life->producer, life->foreign, life->won, detail->version, report->versions);
+}
+
 void report_checker_attempt(struct report_checker *report, int64_t now_ns, uint32_t life_number,
                             const struct attempt *attempt, const struct attempt_detail *detail)
 {
     struct reported_life *life = &report->lives[life_number];
     life->won += attempt->outcome == ATTEMPT_WON;
     life->lost += attempt->outcome == ATTEMPT_LOST;
+    life->foreign += attempt->foreign_versions;
     if (life->versions != life->won)
         violations_add(report->violations, now_ns, life_number,
                        "report: producer %" PRIu32 " calls its attempt at version %" PRIu64
                        " %s: that makes %" PRIu64 " won, and it has %" PRIu64 " living versions",
                        life->producer, detail->version,
                        attempt->outcome == ATTEMPT_WON ? "won" : "lost", life->won, life->versions);
+    else if (attempt->outcome == ATTEMPT_WON)
+        check_won(report, now_ns, life_number, detail);
+    check_foreign(report, now_ns, life_number, detail);
     if (attempt->tau_ns < 0 || attempt->window_ns < 0 || attempt->window_ns > attempt->tau_ns)
         violations_add(report->violations, now_ns, life_number,
                        "report: an attempt of %" PRId64 " ns has a window of %" PRId64 " ns",

@@ -1,10 +1,12 @@
 /* report_checker.h - what producers say, against what the chain holds; for worlds in which several
  * incarnations of one producer live at once, and come back late.
  *
- *   report  an attempt is won if and only if a living version of its incarnation came of it; a
- * batch is called visible once, in order, and the chain holds that very batch of that incarnation;
- * who ends as fenced was fenced; a producer's commit time never falls
- *   key     one batch of one incarnation has one key and one size, however often it is sent
+ *   report  an attempt is won if and only if a living version of its incarnation came of it, and it
+ * names that version, its batches and their bytes; the versions that attempts call their own and
+ * others' add up to one between the version named and the newest; a batch is called visible once,
+ * in order, and the chain holds that very batch of that incarnation; who ends as fenced was fenced;
+ * a producer's commit time never falls key     one batch of one incarnation has one key and one
+ * size, however often it is sent
  *
  * A version is living if it was created above the floor: the chain checker says which are. */
 #ifndef SIM_REPORT_CHECKER_H
@@ -41,9 +43,13 @@ struct sent_batch {
 struct reported_life {
     struct incarnation incarnation;
     uint32_t producer;
-    uint64_t versions; /* living, by this incarnation */
+    uint64_t versions;     /* living, by this incarnation */
+    uint64_t last_version; /* the newest of those, with what it added */
+    uint64_t last_batches;
+    uint64_t last_bytes;
     uint64_t won;
     uint64_t lost;
+    uint64_t foreign; /* versions that its attempts saw of others */
     uint64_t visible; /* batches */
     uint64_t visible_sequence;
     struct sent_batch *sent;
@@ -56,7 +62,7 @@ struct report_checker {
     uint32_t life_count;
     struct reported_life lives[REPORT_LIVES_MAX];
     struct committed_stream streams[REPORT_PRODUCERS_MAX];
-    uint64_t versions; /* living */
+    uint64_t versions; /* living: the number of the newest */
     uint64_t next_step;
 };
 

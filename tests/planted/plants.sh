@@ -41,6 +41,13 @@ plant commit_time_follows_the_clock 'report' commit_rebase.c \
 	's/if \(state->last_commit_ns > change->state\.last_commit_ns\)\n *change->state\.last_commit_ns = state->last_commit_ns;//g'
 plant trim_goes_one_too_far 'steps' commit_rebase.c \
 	's/\.first_step = commit->seen\.floor\.step,/.first_step = commit->seen.floor.step > 0 ? commit->seen.floor.step + 1 : 0,/'
+# What is told of an attempt, and goes into estimators and results.
+plant all_that_was_ready_is_called_committed 'report' commit_rebase.c \
+	's/commit->detail\.batches = [^;]*;/commit->detail.batches = commit->queue->ready;/'
+plant newest_is_called_the_one_that_holds_it 'report' commit_rebase.c \
+	's/(commit->detail\.version = )won \? state->last_commit_version : known->version;/\1known->version;/'
+plant own_version_counts_as_a_foreign_one 'report' commit_rebase.c \
+	's/(\.foreign_versions = )won && seen > 0 \? seen - 1 : seen,/\1seen,/'
 
 # ---- ranks and reclaimers ----
 
