@@ -168,17 +168,24 @@ static enum open_result judge_all(const struct consume_job *job, const struct fi
     return OPEN_FAILED;
 }
 
-static enum open_result load(const struct consume_job *job, struct files *files,
-                             char text[CONSUME_JOB_TEXT_MAX])
+static enum open_result load(const struct consume_job *job, uint32_t rank,
+                             struct checkpoint_set *set, char text[CONSUME_JOB_TEXT_MAX])
 {
     char error[CHECKPOINT_FILE_TEXT_MAX];
+    struct checkpoint_file file = {
+        .folder = job->checkpoints, .run = job->run, .rank = rank, .slices = job->slices};
+    if (checkpoint_file_load(&file, set, error))
+        return OPEN_OK;
+    snprintf(text, CONSUME_JOB_TEXT_MAX, "rank %u: %s", rank, error);
+    return OPEN_FAILED;
+}
+
+static enum open_result load_all(const struct consume_job *job, struct files *files,
+                                 char text[CONSUME_JOB_TEXT_MAX])
+{
     for (uint32_t i = 0; i < files->ranks; i++) {
-        struct checkpoint_file file = {
-            .folder = job->checkpoints, .run = job->run, .rank = i, .slices = job->slices};
-        if (!checkpoint_file_load(&file, &files->sets[i], error)) {
-            snprintf(text, CONSUME_JOB_TEXT_MAX, "rank %u: %s", i, error);
+        if (load(job, i, &files->sets[i], text) != OPEN_OK)
             return OPEN_FAILED;
-        }
         files->without += files->sets[i].count == 0;
     }
     return OPEN_OK;
@@ -194,7 +201,7 @@ enum open_result consume_place_find(const struct consume_job *job, uint32_t rank
         return OPEN_OK;
     files.sets = calloc(ranks, sizeof(*files.sets));
     assert(files.sets != NULL);
-    enum open_result result = load(job, &files, text);
+    enum open_result result = load_all(job, &files, text);
     if (result == OPEN_OK && files.without == ranks)
         result = judge_nobody(job, text);
     else if (result == OPEN_OK && files.without > 0)
@@ -202,6 +209,19 @@ enum open_result consume_place_find(const struct consume_job *job, uint32_t rank
     else if (result == OPEN_OK)
         result = judge_all(job, &files, place, text);
     free(files.sets);
+    return result;
+}
+
+enum open_result consume_place_newest(const struct consume_job *job, uint32_t rank, uint64_t *step,
+                                      char text[CONSUME_JOB_TEXT_MAX])
+{
+    struct checkpoint_set set = {0};
+    *step = 0;
+    if (job->checkpoints == NULL)
+        return OPEN_OK;
+    enum open_result result = load(job, rank, &set, text);
+    if (result == OPEN_OK && set.count > 0)
+        *step = set.items[set.count - 1].step;
     return result;
 }
 

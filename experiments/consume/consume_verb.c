@@ -185,6 +185,22 @@ static int find_place(struct consume_call *call)
     return tell(found, text);
 }
 
+/* A rank goes back by its word where others kept less, or where the word was used before. */
+static int tell_of_going_back(const struct consume_call *call)
+{
+    char text[CONSUME_JOB_TEXT_MAX];
+    uint64_t newest;
+    const struct consume_job *job = &call->job;
+    enum open_result found = consume_place_newest(job, call->first, &newest, text);
+    if (found == OPEN_OK && newest > job->rollback)
+        fprintf(stderr,
+                "lakestream: rank %u goes back from step %" PRIu64 " to step %" PRIu64
+                ", where all with --token %s start; was that step not meant, start all ranks with "
+                "a new word\n",
+                call->first, newest, job->rollback, call->token);
+    return tell(found, text);
+}
+
 /* Ranks that are started one by one start at one step, too: by a flag that all are given, which
  * must be a checkpoint that this rank keeps, if it keeps any; or by their token. */
 static int agree(struct consume_call *call)
@@ -215,7 +231,8 @@ static int agree(struct consume_call *call)
     enum open_result agreed = consume_start_agree(&session, call->token, call->ranks, job, text);
     live_session_close(&session);
     job->together = true;
-    return tell(agreed, text);
+    status = tell(agreed, text);
+    return status == CLI_DONE ? tell_of_going_back(call) : status;
 }
 
 static int check_held(const struct consume_call *call)
