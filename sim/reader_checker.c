@@ -22,17 +22,21 @@ static void note_place(struct reader_life *life, struct checkpoint place)
     life->places[life->place_count++ % READER_PLACES_MAX] = place;
 }
 
-uint32_t reader_checker_add(struct reader_checker *reader, uint32_t rank,
-                            const struct checkpoint_set *found)
+uint32_t reader_checker_add(struct reader_checker *reader, const struct consumer_options *options)
 {
+    const struct checkpoint_set *found = &options->checkpoints;
+    uint64_t rollback = options->membership.rollback_step;
     if (reader->life_count == reader->life_capacity) {
         reader->life_capacity = reader->life_capacity * 2 + 16;
         reader->lives = memory_resize(reader->lives, reader->life_capacity, sizeof(*reader->lives));
     }
     struct reader_life *life = &reader->lives[reader->life_count];
-    *life = (struct reader_life){.rank = rank};
+    *life = (struct reader_life){
+        .rank = options->membership.consumer, .set = *found, .kept = options->checkpoints_kept};
     for (uint32_t i = 0; i < found->count; i++)
         note_place(life, found->items[i]);
+    if (rollback > 0)
+        life->set.count = checkpoint_count_upto(found, rollback);
     return reader->life_count++;
 }
 
@@ -139,10 +143,34 @@ static bool was_at(const struct reader_life *life, const struct checkpoint *plac
     return false;
 }
 
+/* What is new comes last, after as many of the newest of those before as there is room for. */
+static void check_kept(struct reader_checker *reader, int64_t now_ns, uint32_t number,
+                       const struct checkpoint_set *set)
+{
+    const struct reader_life *life = &reader->lives[number];
+    const struct checkpoint_set *before = &life->set;
+    uint64_t newest = before->count > 0 ? before->items[before->count - 1].step : 0;
+    uint32_t stay = checkpoint_count_upto(set, newest);
+    uint32_t fresh = set->count - stay;
+    uint32_t due = before->count;
+    if (fresh > 0 && due + fresh > life->kept)
+        due = fresh < life->kept ? life->kept - fresh : 0;
+    bool same = stay == due;
+    for (uint32_t i = 0; same && i < stay; i++)
+        same = set->items[i].step == before->items[before->count - stay + i].step;
+    if (!same)
+        REPORT(reader, now_ns, number,
+               "rank %" PRIu32 " keeps %" PRIu32 " of its %" PRIu32 " checkpoints beside %" PRIu32
+               " new ones; the newest %" PRIu32 " should stay",
+               life->rank, stay, before->count, fresh, due);
+}
+
 void reader_checker_saves(struct reader_checker *reader, int64_t now_ns, uint32_t number,
                           const struct checkpoint_set *set)
 {
-    const struct reader_life *life = &reader->lives[number];
+    struct reader_life *life = &reader->lives[number];
+    check_kept(reader, now_ns, number, set);
+    life->set = *set;
     for (uint32_t i = 0; i < set->count; i++) {
         if (!was_at(life, &set->items[i]))
             REPORT(reader, now_ns, number,

@@ -4,7 +4,9 @@
  *   turn, each once: the entry that is committed at that step, and this rank's slice of it, byte
  *   for byte where bytes travel. So whoever replays a step, whenever, is given the same.
  *
- * - A checkpoint names a place that the life was at, with the digest of what was before it.
+ * - A checkpoint names a place that the life was at, with the digest of what was before it. What is
+ *   kept goes only where there are more than are to be kept, the oldest first, or where a rollback
+ *   leaves it behind.
  *
  * - Nobody reports a loss, and who says that he was superseded or retired was. Ours. */
 #ifndef SIM_READER_CHECKER_H
@@ -28,6 +30,8 @@ struct reader_life {
      */
     struct checkpoint places[READER_PLACES_MAX];
     uint64_t place_count;
+    struct checkpoint_set set; /* as it last wanted it to be durable; at first, what it found */
+    uint32_t kept;             /* at most */
 };
 
 struct reader_checker {
@@ -42,9 +46,8 @@ struct reader_checker {
 };
 
 void reader_checker_deinit(struct reader_checker *reader); /* of a zeroed one, too */
-/* The number of the life. `found`: its durable checkpoints. */
-uint32_t reader_checker_add(struct reader_checker *reader, uint32_t rank,
-                            const struct checkpoint_set *found);
+/* The number of the life. `options`: its checkpoints are those that are durable. */
+uint32_t reader_checker_add(struct reader_checker *reader, const struct consumer_options *options);
 /* It may run, from `step` on. `from`: the checkpoint to go back to; NULL: none. */
 void reader_checker_running(struct reader_checker *reader, int64_t now_ns, uint32_t life,
                             uint64_t step, const struct checkpoint *from);

@@ -195,9 +195,7 @@ struct trainer *trainer_open(const struct trainer_options *options)
     struct trainer *trainer = memory_make(1, sizeof(*trainer));
     trainer->options = *options;
     trainer->steps_left = options->checkpoint_steps;
-    trainer->life =
-        reader_checker_add(&options->checkers->reader, options->consumer.membership.consumer,
-                           &options->consumer.checkpoints);
+    trainer->life = reader_checker_add(&options->checkers->reader, &options->consumer);
     trainer->observer = (struct consumer_observer){.context = trainer,
                                                    .running = on_running,
                                                    .ready = on_ready,

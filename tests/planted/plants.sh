@@ -131,3 +131,7 @@ plant damage_is_told_and_handed_over 'reader' consumer_fetch.c \
 	's/retry\(consumer, now_ns, fetch, CONSUMER_CORRUPT, damage, effects\);\n *return;//'
 plant first_damage_ends_the_rank 'reader' consumer_fetch.c \
 	's/fetch->damaged > CONSUMER_DAMAGED_MAX/fetch->damaged > 0/'
+plant rollback_drops_the_older_ones_too 'reader' membership.c \
+	's/(membership->checkpoints\.count = kept_at_start\(membership\);)/\1 if (membership->options.rollback_step > 0 \&\& membership->checkpoints.count > 1) { membership->checkpoints.items[0] = membership->checkpoints.items[membership->checkpoints.count - 1]; membership->checkpoints.count = 1; }/'
+plant one_checkpoint_fewer_is_kept 'reader' checkpoint.c \
+	's/while \(set->count >= kept\)/while (set->count > 1 \&\& set->count >= kept - 1)/'

@@ -14,6 +14,7 @@
 #define RANK 2
 #define TGB_BYTES 1000
 #define STEPS 6
+#define KEPT 3 /* checkpoints */
 #define SLICE_MAX 1024
 
 struct bench {
@@ -81,10 +82,17 @@ static void give(struct bench *bench, uint32_t life, uint64_t step)
     reader_checker_given(&bench->reader, NS_PER_S, life, &delivery);
 }
 
+static uint32_t add(struct bench *bench, const struct checkpoint_set *found)
+{
+    struct consumer_options options = {
+        .membership = {.consumer = RANK}, .checkpoints = *found, .checkpoints_kept = KEPT};
+    return reader_checker_add(&bench->reader, &options);
+}
+
 /* A life without checkpoints that runs from step 1 on. */
 static uint32_t begin(struct bench *bench)
 {
-    uint32_t life = reader_checker_add(&bench->reader, RANK, &nothing);
+    uint32_t life = add(bench, &nothing);
     reader_checker_running(&bench->reader, 0, life, 1, NULL);
     return life;
 }
@@ -127,7 +135,7 @@ static void a_replay_from_a_checkpoint_passes(void)
     struct checkpoint_set set = {.count = 1, .items = {{.step = 2, .number = 1}}};
     set.items[0].digest = bench.reader.lives[life].digest_before;
     reader_checker_saves(&bench.reader, 0, life, &set);
-    uint32_t next = reader_checker_add(&bench.reader, RANK, &set);
+    uint32_t next = add(&bench, &set);
     reader_checker_running(&bench.reader, 0, next, 2, &set.items[0]);
     give(&bench, next, 2);
     CU_ASSERT_EQUAL(bench.reader.lives[next].digest, bench.reader.lives[life].digest);
@@ -160,7 +168,7 @@ static void a_step_that_is_not_committed_is_caught(void)
 {
     struct bench bench;
     bench_open(&bench);
-    uint32_t life = reader_checker_add(&bench.reader, RANK, &nothing);
+    uint32_t life = add(&bench, &nothing);
     reader_checker_running(&bench.reader, 0, life, STEPS + 1, NULL);
     give(&bench, life, STEPS + 1);
     CU_ASSERT_TRUE(ends(&bench, "reader: rank 2 is given step 7; the chain is at 6"));
@@ -204,7 +212,7 @@ static void another_start_than_the_checkpoint_is_caught(void)
     struct bench bench;
     struct checkpoint_set set = {.count = 1, .items = {{.step = 3, .number = 1}}};
     bench_open(&bench);
-    uint32_t life = reader_checker_add(&bench.reader, RANK, &set);
+    uint32_t life = add(&bench, &set);
     reader_checker_running(&bench.reader, 0, life, 4, &set.items[0]);
     CU_ASSERT_TRUE(ends(&bench, "goes back to step 4; its checkpoint is at step 3"));
 }
@@ -220,6 +228,40 @@ static void a_checkpoint_at_no_place_is_caught(void)
     reader_checker_place(&bench.reader, life, 3);
     reader_checker_saves(&bench.reader, 0, life, &set); /* its digest is missing */
     CU_ASSERT_TRUE(ends(&bench, "with a digest that it never had there"));
+}
+
+/* A rank that found three checkpoints, goes back to `rollback`, if that is not 0, and keeps these.
+ */
+static void expect_kept(uint64_t rollback, uint32_t count, const uint64_t *steps, const char *text)
+{
+    struct bench bench;
+    bench_open(&bench);
+    struct consumer_options options = {
+        .membership = {.consumer = RANK, .rollback_step = rollback},
+        .checkpoints = {.count = 3, .items = {{.step = 2}, {.step = 3}, {.step = 5}}},
+        .checkpoints_kept = KEPT,
+    };
+    uint32_t life = reader_checker_add(&bench.reader, &options);
+    struct checkpoint_set set = {.count = count};
+    for (uint32_t i = 0; i < count; i++) {
+        set.items[i].step = steps[i];
+        reader_checker_place(&bench.reader, life, steps[i]);
+    }
+    reader_checker_saves(&bench.reader, 0, life, &set);
+    CU_ASSERT_TRUE(ends(&bench, text));
+}
+
+static void checkpoints_that_go_too_early_are_caught(void)
+{
+    expect_kept(0, 3, (const uint64_t[]){2, 3, 5}, "");
+    expect_kept(0, 3, (const uint64_t[]){3, 5, 6}, "");
+    expect_kept(0, 2, (const uint64_t[]){3, 5}, "keeps 2 of its 3 checkpoints beside 0 new");
+    expect_kept(0, 3, (const uint64_t[]){2, 5, 6}, "keeps 2 of its 3 checkpoints beside 1 new");
+    expect_kept(0, 2, (const uint64_t[]){5, 6}, "keeps 1 of its 3 checkpoints beside 1 new");
+    expect_kept(3, 2, (const uint64_t[]){2, 3}, "");
+    expect_kept(3, 3, (const uint64_t[]){2, 3, 4}, "");
+    expect_kept(3, 1, (const uint64_t[]){3}, "keeps 1 of its 2 checkpoints beside 0 new");
+    expect_kept(3, 3, (const uint64_t[]){2, 3, 5}, ""); /* at the step of one that it left */
 }
 
 static void a_false_end_is_caught(void)
@@ -268,6 +310,7 @@ const struct harness_test reader_checker_tests[] = {
     HARNESS_TEST(a_short_slice_is_caught),
     HARNESS_TEST(another_start_than_the_checkpoint_is_caught),
     HARNESS_TEST(a_checkpoint_at_no_place_is_caught),
+    HARNESS_TEST(checkpoints_that_go_too_early_are_caught),
     HARNESS_TEST(a_false_end_is_caught),
     HARNESS_TEST(numbers_show_who_was_superseded_or_retired),
     {0},
