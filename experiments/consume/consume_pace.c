@@ -81,15 +81,17 @@ static void look(struct consume_pace *pace, uint32_t rank)
         consume_pace_tell(pace, rank, step);
 }
 
-bool consume_pace_reached(struct consume_pace *pace, uint64_t step)
+bool consume_pace_reached(struct consume_pace *pace, uint64_t step, uint32_t *behind)
 {
     if (pace->files != NULL && step <= pace->files->rollback)
         return true; /* where all began, which each keeps until all are behind it */
     for (uint32_t i = 0; i < pace->count; i++) {
         if (atomic_load(&pace->ranks[i].saved) < step && pace->files != NULL)
             look(pace, i);
-        if (atomic_load(&pace->ranks[i].saved) < step)
+        if (atomic_load(&pace->ranks[i].saved) < step) {
+            *behind = i;
             return false;
+        }
     }
     return true;
 }

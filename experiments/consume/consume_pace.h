@@ -18,7 +18,8 @@ int64_t consume_pace_look_ns(const struct consume_pace *pace);
 
 /* By the rank with this index: its checkpoint at `step` is durable, and its newest. */
 void consume_pace_tell(struct consume_pace *pace, uint32_t index, uint64_t step);
-/* Whether every rank has saved this step, or a later one. Blocks where it reads files. */
-MUST_USE bool consume_pace_reached(struct consume_pace *pace, uint64_t step);
+/* Whether every rank has saved this step, or a later one; else *behind is the index of the first
+ * that has not. Blocks where it reads files. */
+MUST_USE bool consume_pace_reached(struct consume_pace *pace, uint64_t step, uint32_t *behind);
 
 #endif

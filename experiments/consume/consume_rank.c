@@ -26,6 +26,7 @@
 #define HEAP_BESIDE (16 << 20) /* bytes that are kept beside the budget */
 #define PROGRESS_NS (250 * NS_PER_MS)
 #define PACE_MAX_NS (600 * NS_PER_S) /* that a slower rank is waited for */
+#define PACE_TELL_NS (3 * NS_PER_S)  /* after which it says so */
 /* What is in flight, and the last checkpoint, get so long once the rank is to stop. */
 #define DRAIN_NS (20 * NS_PER_S)
 
@@ -50,6 +51,7 @@ struct consume_rank {
     int64_t running_ns;        /* since when */
     int64_t used_ns;           /* when the last step was used */
     int64_t paced_ns;          /* since when it waits for slower ranks; 0: it does not */
+    bool paced_told;
     enum consume_end end;
     char text[CONSUME_TEXT_MAX];
 };
@@ -70,8 +72,8 @@ static void stop_driver(struct consume_rank *rank)
     consumer_driver_stop(rank->driver);
 }
 
-/* Whether a checkpoint at `step` drops none that a slower rank may have to go back to. */
-static bool may_checkpoint(const struct consume_rank *rank, uint64_t step)
+/* Whether a checkpoint at `step` drops none that a slower rank, *behind, may have to go back to. */
+static bool may_checkpoint(const struct consume_rank *rank, uint64_t step, uint32_t *behind)
 {
     const struct consumer *consumer = consumer_driver_consumer(rank->driver);
     struct checkpoint_set kept = consumer->membership.checkpoints;
@@ -85,7 +87,7 @@ static bool may_checkpoint(const struct consume_rank *rank, uint64_t step)
                        CONSUME_CHECKPOINTS_KEPT);
     checkpoint_add(&kept, &(struct checkpoint){.step = step}, CONSUME_CHECKPOINTS_KEPT);
     return kept.items[0].step == oldest ||
-           consume_pace_reached(rank->options->pace, kept.items[0].step);
+           consume_pace_reached(rank->options->pace, kept.items[0].step, behind);
 }
 
 static void tell_pace(struct consume_rank *rank, uint64_t step)
@@ -113,6 +115,7 @@ static void stop(struct consume_rank *rank, enum consume_end end)
         live_loop_stop(rank->session.loop);
         return;
     }
+    uint32_t behind;
     const struct consumer *consumer = consumer_driver_consumer(rank->driver);
     loop_timer_set(loop_of(rank), &rank->drain, loop_now(loop_of(rank)) + DRAIN_NS);
     loop_timer_cancel(loop_of(rank), &rank->step);
@@ -121,7 +124,7 @@ static void stop(struct consume_rank *rank, enum consume_end end)
         return;
     }
     if (rank->checkpoint_asked < consumer->cursor && consumer->counters.steps > 0 &&
-        may_checkpoint(rank, consumer->cursor))
+        may_checkpoint(rank, consumer->cursor, &behind))
         ask_checkpoint(rank, consumer->cursor);
     if (consumer->saved_step >= rank->checkpoint_asked)
         stop_driver(rank);
@@ -162,19 +165,27 @@ static void on_signal(int signo, void *context)
 /* ---- a step ---- */
 
 /* They come first: what is to be dropped they may have to go back to. */
-static void wait_for_others(struct consume_rank *rank, uint64_t step)
+static void wait_for_others(struct consume_rank *rank, uint64_t step, uint32_t behind)
 {
     int64_t now_ns = loop_now(loop_of(rank));
     if (rank->paced_ns == 0)
         rank->paced_ns = now_ns;
-    if (now_ns - rank->paced_ns < PACE_MAX_NS)
+    int64_t waited_ns = now_ns - rank->paced_ns;
+    if (waited_ns >= PACE_TELL_NS && !rank->paced_told) {
+        rank->paced_told = true;
+        fprintf(stderr,
+                "lakestream: rank %u waits at step %" PRIu64
+                " for the checkpoints of rank %u, up to 600 s\n",
+                rank->options->rank, step, behind);
+    }
+    if (waited_ns < PACE_MAX_NS)
         loop_timer_set(loop_of(rank), &rank->step,
                        now_ns + consume_pace_look_ns(rank->options->pace));
     else
         fail(rank,
-             "rank %u: at step %" PRIu64 " it waited 600 s for the checkpoints of slower ranks: is "
-             "one gone? Start all ranks again",
-             rank->options->rank, step);
+             "rank %u: at step %" PRIu64 " it waited 600 s for the checkpoints of rank %u: is it "
+             "gone? Start all ranks again",
+             rank->options->rank, step, behind);
 }
 
 static void use_step(struct consume_rank *rank)
@@ -184,11 +195,13 @@ static void use_step(struct consume_rank *rank)
     uint64_t step = consumer->cursor;
     bool last = rank->end_step != 0 && step + 1 >= rank->end_step;
     bool due = job->checkpoints != NULL && (step % job->checkpoint_every == 0 || last);
-    if (due && !may_checkpoint(rank, step + 1)) {
-        wait_for_others(rank, step);
+    uint32_t behind = 0;
+    if (due && !may_checkpoint(rank, step + 1, &behind)) {
+        wait_for_others(rank, step, behind);
         return;
     }
     rank->paced_ns = 0;
+    rank->paced_told = false;
     rank->used_ns = loop_now(loop_of(rank));
     rank->taking = true;
     consumer_driver_take(rank->driver);

@@ -11,7 +11,7 @@
 #include "experiments/live/live_marker.h"
 #include "experiments/live/live_request.h"
 
-#define BYTES_MAX 64
+#define BYTES_MAX 128
 
 /* Whether a step that a flag or an object says, as `from` tells in words, is in the chain. */
 static enum open_result check_from(struct live_session *session, const struct consume_job *job,
@@ -100,21 +100,38 @@ enum said {
     SAID_FAILED,
 };
 
+/* What all ranks with one token have in common. */
+struct agreed {
+    struct consume_place place;
+    uint64_t every; /* steps between checkpoints; 0: none are kept */
+    uint64_t steps; /* as job->steps */
+};
+
+static struct agreed agreed_of(const struct consume_job *job, const struct consume_place *place)
+{
+    return (struct agreed){.place = *place,
+                           .every = job->checkpoints != NULL ? job->checkpoint_every : 0,
+                           .steps = job->steps};
+}
+
 static void set_key(struct store_op *op, const char *token)
 {
     snprintf(op->key, sizeof(op->key), "%s%s", LIVE_CONSUME_PREFIX, token);
 }
 
 /* Where nobody has, says where to start. False: the store failed. */
-static bool propose(struct live_session *session, const char *token,
-                    const struct consume_place *place, char text[CONSUME_JOB_TEXT_MAX])
+static bool propose(struct live_session *session, const char *token, const struct agreed *agreed,
+                    char text[CONSUME_JOB_TEXT_MAX])
 {
     char sent[BYTES_MAX];
     struct store_op op;
     store_op_init(&op);
     set_key(&op, token);
-    snprintf(sent, sizeof(sent), "{\"from\": %" PRIu64 "%s}", place->step,
-             place->beginning ? "" : ", \"kept\": true");
+    snprintf(sent, sizeof(sent),
+             "{\"from\": %" PRIu64 ", \"kept\": %s, \"every\": %" PRIu64 ", \"steps\": %" PRIu64
+             "}",
+             agreed->place.step, agreed->place.beginning ? "false" : "true", agreed->every,
+             agreed->steps);
     op.verb = STORE_PUT_IF_ABSENT;
     op.body = (struct body){.kind = BODY_BYTES, .bytes = strlen(sent), .data = (uint8_t *)sent};
     live_request(session, &op);
@@ -125,33 +142,42 @@ static bool propose(struct live_session *session, const char *token,
     return said;
 }
 
+static bool take_count(const json_t *said, const char *name, uint64_t *count)
+{
+    const json_t *value = json_object_get(said, name);
+    json_int_t number = json_integer_value(value);
+    *count = number >= 0 ? (uint64_t)number : 0;
+    return json_is_integer(value) && number >= 0 && *count < NAME_COUNT_MAX;
+}
+
 /* Outside input. Step 0: damaged. */
-static struct consume_place parse(const struct body *body)
+static struct agreed parse(const struct body *body)
 {
     json_error_t reason;
     json_t *said =
         json_loadb((const char *)body->data, body->bytes, JSON_REJECT_DUPLICATES, &reason);
-    json_int_t from = json_integer_value(json_object_get(said, "from"));
-    bool kept = json_is_true(json_object_get(said, "kept"));
+    struct agreed agreed = {.place.beginning = !json_is_true(json_object_get(said, "kept"))};
+    if (!take_count(said, "from", &agreed.place.step) ||
+        !take_count(said, "every", &agreed.every) || !take_count(said, "steps", &agreed.steps))
+        agreed.place.step = 0;
     json_decref(said);
-    bool right = from >= 1 && (uint64_t)from < NAME_COUNT_MAX;
-    return (struct consume_place){.step = right ? (uint64_t)from : 0, .beginning = !kept};
+    return agreed;
 }
 
 static enum said listen(struct live_session *session, const char *token, const char *url,
-                        struct consume_place *place, char text[CONSUME_JOB_TEXT_MAX])
+                        struct agreed *agreed, char text[CONSUME_JOB_TEXT_MAX])
 {
     struct store_op op;
     enum said said = SAID_NOTHING;
-    *place = (struct consume_place){0};
+    *agreed = (struct agreed){0};
     store_op_init(&op);
     set_key(&op, token);
     op.verb = STORE_GET;
     op.range_bytes = BYTES_MAX;
     live_request(session, &op);
     if (op.outcome == STORE_OK) {
-        *place = parse(&op.result);
-        said = place->step > 0 ? SAID_PLACE : SAID_DAMAGED;
+        *agreed = parse(&op.result);
+        said = agreed->place.step > 0 ? SAID_PLACE : SAID_DAMAGED;
     } else if (op.outcome != STORE_NOT_FOUND) {
         said = SAID_FAILED;
         snprintf(text, CONSUME_JOB_TEXT_MAX, "%s", live_session_error(&op));
@@ -166,19 +192,21 @@ static enum said listen(struct live_session *session, const char *token, const c
 
 /* The files are only looked at by who comes first: the others may find what those that run already
  * have saved and dropped since. */
-static enum open_result find_place(struct live_session *session, const char *token,
-                                   const struct consume_job *job, uint32_t ranks,
-                                   struct consume_place *place, char text[CONSUME_JOB_TEXT_MAX])
+static enum open_result find_agreed(struct live_session *session, const char *token,
+                                    const struct consume_job *job, uint32_t ranks,
+                                    struct agreed *agreed, char text[CONSUME_JOB_TEXT_MAX])
 {
-    enum said said = listen(session, token, job->url, place, text);
+    enum said said = listen(session, token, job->url, agreed, text);
     if (said == SAID_NOTHING) {
-        enum open_result found = consume_place_find(job, ranks, place, text);
-        if (place->step == 0)
-            *place = (struct consume_place){.step = job->from, .beginning = true};
-        if (found == OPEN_OK && !propose(session, token, place, text))
+        struct consume_place place;
+        enum open_result found = consume_place_find(job, ranks, &place, text);
+        if (place.step == 0)
+            place = (struct consume_place){.step = job->from, .beginning = true};
+        *agreed = agreed_of(job, &place);
+        if (found == OPEN_OK && !propose(session, token, agreed, text))
             return OPEN_FAILED;
         char reason[CONSUME_JOB_TEXT_MAX];
-        said = listen(session, token, job->url, place, found == OPEN_OK ? text : reason);
+        said = listen(session, token, job->url, agreed, found == OPEN_OK ? text : reason);
         if (said == SAID_NOTHING && found == OPEN_OK)
             snprintf(text, CONSUME_JOB_TEXT_MAX, "%s: %s%s was deleted by other hands", job->url,
                      LIVE_CONSUME_PREFIX, token);
@@ -188,27 +216,46 @@ static enum open_result find_place(struct live_session *session, const char *tok
     return said == SAID_PLACE ? OPEN_OK : OPEN_FAILED;
 }
 
+/* Ranks that keep other steps than each other soon have none in common, and one that ends before
+ * the others is waited for. */
+static enum open_result check_alike(const char *token, const struct consume_job *job,
+                                    const struct agreed *agreed, char text[CONSUME_JOB_TEXT_MAX])
+{
+    struct agreed own = agreed_of(job, &agreed->place);
+    if (own.every == agreed->every && (own.every == 0 || own.steps == agreed->steps))
+        return OPEN_OK;
+    snprintf(text, CONSUME_JOB_TEXT_MAX,
+             "the ranks with --token %s were started with --checkpoint-every %" PRIu64
+             " and --steps %" PRIu64 " (0: none), and this one with %" PRIu64 " and %" PRIu64
+             ": give all ranks of a job the same --checkpoints, --checkpoint-every and --steps",
+             token, agreed->every, agreed->steps, own.every, own.steps);
+    return OPEN_BAD_INPUT;
+}
+
 enum open_result consume_start_agree(struct live_session *session, const char *token,
                                      uint32_t ranks, struct consume_job *job,
                                      char text[CONSUME_JOB_TEXT_MAX])
 {
-    struct consume_place place;
+    struct agreed agreed;
     char from[STORE_KEY_MAX];
     const uint64_t first = job->from;
-    enum open_result result = find_place(session, token, job, ranks, &place, text);
+    const struct consume_place *place = &agreed.place;
+    enum open_result result = find_agreed(session, token, job, ranks, &agreed, text);
+    if (result == OPEN_OK)
+        result = check_alike(token, job, &agreed, text);
     if (result != OPEN_OK)
         return result;
-    if (place.step < first) {
+    if (place->step < first) {
         snprintf(text, CONSUME_JOB_TEXT_MAX,
                  "the ranks with --token %s start at step %" PRIu64
                  ", and what is below step %" PRIu64
                  " has been given up since; start all ranks with another --token",
-                 token, place.step, first);
+                 token, place->step, first);
         return OPEN_BAD_INPUT;
     }
-    job->from = place.step;
+    job->from = place->step;
     snprintf(from, sizeof(from), "what %s%s says:", LIVE_CONSUME_PREFIX, token);
     result = check_from(session, job, from, text);
-    consume_place_take(&place, job);
+    consume_place_take(place, job);
     return result;
 }

@@ -20,10 +20,11 @@ MUST_USE enum open_result consume_start_check_held(struct live_session *session,
 
 /* The first of all that come with this token says where they start, in run/consume-TOKEN, which is
  * made by create-if-absent: where consume_place_find says by the files of all ranks, else at its
- * job->from. The others take it from there, and so does whoever comes again with the token. Sets
+ * job->from; and how often it keeps checkpoints, for how many steps. The others take it from there,
+ * and so does whoever comes again with the token. Sets
  * from and rollback of the job as consume_place_take does. Blocks. OPEN_BAD_INPUT: steps from there
- * on were given up meanwhile, or it is beyond the chain. OPEN_FAILED: the files have no step in
- * common, or what is said there is damaged. */
+ * on were given up meanwhile, or it is beyond the chain, or this rank's period or steps are others.
+ * OPEN_FAILED: the files have no step in common, or what is said there is damaged. */
 MUST_USE enum open_result consume_start_agree(struct live_session *session, const char *token,
                                               uint32_t ranks, struct consume_job *job,
                                               char text[CONSUME_JOB_TEXT_MAX]);

@@ -422,7 +422,8 @@ int consume_main(int argc, char **argv)
         {CLI_RANK, "N", "run this rank alone, from 0 (default: as srun or mpirun say, else all)"},
         {CLI_RANKS, "N", "ranks of the job; without --rank all of them run here"},
         {CLI_TOKEN, "WORD",
-         "by which ranks that are started one by one agree: one for all, new for every start"},
+         "by which ranks that are started one by one agree: one for all, new for every start; they "
+         "keep checkpoints equally often and take as many steps"},
         {0},
     };
     struct cli cli = {

@@ -51,10 +51,14 @@ static void ranks_with_one_token_start_at_one_step(void)
         PLANE_WORDS("--rank", "0", "--ranks", "2", "--token", "monday-2", "--steps", "3", "--json");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
     expect_first_step(&plane, 9);
-    plane_write(&plane, "run+/consume-monday-3", "{\"from\": 0}");
-    words = PLANE_WORDS("--rank", "0", "--ranks", "2", "--token", "monday-3", "--steps", "3");
-    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
-    CU_ASSERT_TRUE(plane_said(&plane.process, "run/consume-monday-3 is damaged"));
+    static const char *const damaged[] = {"{\"from\": 0, \"every\": 0, \"steps\": 3}",
+                                          "{\"from\": 9, \"every\": 0}", "[]"};
+    for (size_t i = 0; i < HARNESS_COUNT(damaged); i++) {
+        plane_write(&plane, "run+/consume-monday-3", damaged[i]);
+        words = PLANE_WORDS("--rank", "0", "--ranks", "2", "--token", "monday-3", "--steps", "3");
+        CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
+        CU_ASSERT_TRUE(plane_said(&plane.process, "run/consume-monday-3 is damaged"));
+    }
     plane_close(&plane);
 }
 
@@ -63,18 +67,46 @@ static void what_was_agreed_counts_not_what_is_found(void)
 {
     struct plane plane;
     plane_open(&plane, "2x1", 20);
-    plane_write(&plane, "run+/consume-word", "{\"from\": 7}");
+    plane_write(&plane, "run+/consume-word", "{\"from\": 7, \"every\": 0, \"steps\": 3}");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume",
                               PLANE_WORDS("--rank", "1", "--ranks", "2", "--token", "word",
                                           "--steps", "3", "--json")),
                     0);
     expect_first_step(&plane, 7);
-    plane_write(&plane, "run+/consume-far", "{\"from\": 22}");
+    plane_write(&plane, "run+/consume-far", "{\"from\": 22, \"every\": 0, \"steps\": 3}");
     CU_ASSERT_EQUAL(
         plane_run(&plane, "consume",
                   PLANE_WORDS("--rank", "1", "--ranks", "2", "--token", "far", "--steps", "3")),
         2);
     CU_ASSERT_TRUE(plane_said(&plane.process, "what run/consume-far says: 22 is beyond the end"));
+    plane_close(&plane);
+}
+
+/* Else they soon keep no step in common. And who waits for a rank that is not there says so. */
+static void ranks_with_one_token_keep_the_same_steps(void)
+{
+    struct plane plane;
+    struct live_process first;
+    plane_open(&plane, "2x1", 20);
+    plane_start(&plane, &first, "first", "consume",
+                PLANE_WORDS("--rank", "0", "--ranks", "2", "--token", "word", "--checkpoints",
+                            plane.checkpoints, "--checkpoint-every", "2", "--steps", "19"));
+    CU_ASSERT_TRUE(
+        live_wait_for(first.err, "rank 0 waits at step 6 for the checkpoints of rank 1", 1, 30));
+    const char *const *words =
+        PLANE_WORDS("--rank", "1", "--ranks", "2", "--token", "word", "--checkpoints",
+                    plane.checkpoints, "--checkpoint-every", "3", "--steps", "19");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "started with --checkpoint-every 2 and --steps 19 "
+                                              "(0: none), and this one with 3 and 19"));
+    words = PLANE_WORDS("--rank", "1", "--ranks", "2", "--token", "word", "--steps", "19");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "and this one with 0 and 19"));
+    words = PLANE_WORDS("--rank", "1", "--ranks", "2", "--token", "word", "--checkpoints",
+                        plane.checkpoints, "--checkpoint-every", "2", "--steps", "19");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
+    CU_ASSERT_EQUAL(live_process_wait(&first, 30), 0);
+    CU_ASSERT_EQUAL(live_count_in(first.err, "rank 0 waits"), 1);
     plane_close(&plane);
 }
 
@@ -166,6 +198,7 @@ static void a_mark_beyond_the_chain_starts_nobody(void)
 const struct harness_test consume_start_tests[] = {
     HARNESS_TEST(ranks_with_one_token_start_at_one_step),
     HARNESS_TEST(what_was_agreed_counts_not_what_is_found),
+    HARNESS_TEST(ranks_with_one_token_keep_the_same_steps),
     HARNESS_TEST(without_a_token_the_step_must_be_given_or_kept),
     HARNESS_TEST(a_start_beyond_the_chain_is_refused),
     HARNESS_TEST(a_mark_beyond_the_chain_starts_nobody),
