@@ -8,6 +8,7 @@
 #include "core/backoff.h"
 #include "core/manifest.h"
 #include "core/name.h"
+#include "core/xxh3.h"
 #include "experiments/live/live_group.h"
 #include "experiments/live/live_marker.h"
 #include "experiments/live/live_request.h"
@@ -85,12 +86,10 @@ static void note_unknown(struct removal *removal, const char *key)
     live_marker_copy_harmless(removal->unknown_key, sizeof(removal->unknown_key), key);
 }
 
-static void note_key(struct removal *removal, const char *key, uint64_t bytes)
+static void note_kind(struct removal *removal, const char *key, uint64_t bytes)
 {
     uint64_t version;
     struct tgb_name tgb;
-    removal->objects++;
-    removal->bytes += bytes;
     if (name_parse_version(key, &version)) {
         removal->versions++;
         removal->newest = version;
@@ -106,24 +105,72 @@ static void note_key(struct removal *removal, const char *key, uint64_t bytes)
     }
 }
 
+/* One pass over all keys. In their order the versions come first, then the floors, and the
+ * watermarks behind the floor that they are judged by. */
+struct survey {
+    struct removal *removal;
+    struct watermark_scan scan;
+    uint64_t floor_step; /* of floors that the chain reaches */
+    bool scanning;
+};
+
+static void note_consumer(struct survey *survey, const char *key)
+{
+    struct watermark finished;
+    if (!survey->scanning)
+        watermark_scan_init(&survey->scan, survey->floor_step);
+    survey->scanning = true;
+    if (watermark_scan_add(&survey->scan, key, &finished))
+        watermark_tally_add(&survey->removal->consumers, &finished);
+}
+
+static void note_key(struct survey *survey, const char *key, uint64_t bytes)
+{
+    struct removal *removal = survey->removal;
+    struct floor floor;
+    bool watermark = strncmp(key, NAME_WATERMARK_PREFIX, strlen(NAME_WATERMARK_PREFIX)) == 0;
+    uint64_t *digest = watermark ? &removal->watermark_digest : &removal->digest;
+    *digest = XXH3_64bits_withSeed(key, strlen(key), *digest);
+    *digest = XXH3_64bits_withSeed(&bytes, sizeof(bytes), *digest);
+    removal->objects++;
+    removal->bytes += bytes;
+    note_kind(removal, key, bytes);
+    if (watermark)
+        note_consumer(survey, key);
+    else if (name_parse_floor(key, &floor) && floor.version <= removal->newest &&
+             floor.step > survey->floor_step)
+        survey->floor_step = floor.step;
+}
+
+static void end_survey(struct survey *survey)
+{
+    struct watermark finished;
+    if (survey->scanning && watermark_scan_end(&survey->scan, &finished))
+        watermark_tally_add(&survey->removal->consumers, &finished);
+    watermark_tally_end(&survey->removal->consumers);
+}
+
 static bool count_all(struct live_session *session, FILE *stream, struct removal *removal,
                       char error[STORE_ERROR_MAX])
 {
     struct progress progress = progress_make(stream, "listing");
+    struct survey survey = {.removal = removal};
     struct store_op op;
     bool listed;
     *removal = (struct removal){.kind = REMOVAL_NO_RUN};
+    watermark_tally_init(&removal->consumers, 0);
     progress.unit = "objects";
     store_op_init(&op);
     do {
         listed = list_page(session, &op, error);
         for (size_t i = 0; listed && i < op.page.count; i++)
-            note_key(removal, list_page_key(&op.page, i), op.page.object_bytes[i]);
+            note_key(&survey, list_page_key(&op.page, i), op.page.object_bytes[i]);
         struct progress_state state = {
             .done = removal->objects, .total = removal->objects, .eta_s = -1};
         if (progress.terminal) /* elsewhere a line without a total says little */
             progress_show(&progress, &state);
     } while (listed && more_pages(&op));
+    end_survey(&survey);
     store_op_deinit(&op);
     progress_clear(&progress);
     removal->looked_ns = loop_now(live_session_loop(session));
@@ -177,10 +224,11 @@ bool removal_look(struct live_session *session, const struct removal *removal, F
     return count_all(session, stream, now, error);
 }
 
-bool removal_changed(const struct removal *before, const struct removal *after)
+enum removal_change removal_changed(const struct removal *before, const struct removal *after)
 {
-    return after->newest != before->newest || after->objects != before->objects ||
-           after->bytes != before->bytes;
+    if (after->digest != before->digest)
+        return REMOVAL_WRITTEN;
+    return after->watermark_digest != before->watermark_digest ? REMOVAL_READ : REMOVAL_AT_REST;
 }
 
 /* ---- deleting ---- */

@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 
+#include "core/watermark.h"
 #include "experiments/live/live_marker.h"
 #include "experiments/live/live_session.h"
 #include "experiments/trials/progress.h"
@@ -38,6 +39,9 @@ struct removal {
     char unknown_key[STORE_KEY_MAX]; /* the first of them, harmless for a terminal */
     uint64_t newest;                 /* version; 0: none */
     uint64_t newest_bytes;
+    uint64_t digest;                  /* of all keys and sizes but those below watermark/ */
+    uint64_t watermark_digest;        /* ... and of those */
+    struct watermark_tally consumers; /* who holds steps; none is declared */
     int64_t looked_ns;
     int64_t committed_ns; /* Unix time of the newest version; 0: not known */
 };
@@ -52,9 +56,24 @@ void removal_deinit(struct removal *removal);
  * say; nothing of `now` is to be deinit'ed. */
 MUST_USE bool removal_look(struct live_session *session, const struct removal *removal,
                            FILE *progress, struct removal *now, char error[STORE_ERROR_MAX]);
-/* Whether a run was written to, or reclaimed, between two looks. What is not seen: an upload that
- * takes longer than the time between them, and a producer that pauses for as long. */
-bool removal_changed(const struct removal *before, const struct removal *after);
+
+enum removal_change {
+    REMOVAL_AT_REST,
+    REMOVAL_READ,    /* consumers took numbers, ended or moved what they hold: no more than that */
+    REMOVAL_WRITTEN, /* anything else, whoever reads: written to, reclaimed, removed */
+};
+
+/* What happened between two looks, by every key and size, since one object may come as another of
+ * its size goes. What is not seen: an upload that takes longer than the time between them, and who
+ * pauses for as long. */
+enum removal_change removal_changed(const struct removal *before, const struct removal *after);
+
+/* Whether consumers hold steps of the run, or have not said what they hold: they run, or are to go
+ * on from what they keep. */
+static inline bool removal_is_held(const struct removal *removal)
+{
+    return removal->consumers.consumers > 0 || removal->consumers.missing > 0;
+}
 
 /* Deletes. False: not all; `error` says why, and what was done so far stands. *deleted: objects, in
  * either case, without run/removing where this call put it. */

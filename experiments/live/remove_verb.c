@@ -2,6 +2,7 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,6 +63,19 @@ static void print_newest(const struct remove_call *call, int64_t now_ns)
     printf(".\n");
 }
 
+static void print_consumers(const struct removal *removal)
+{
+    const struct watermark_tally *consumers = &removal->consumers;
+    if (consumers->consumers > 0)
+        printf("Consumers that hold steps: %" PRIu32 ", the lowest is %" PRIu32
+               ", from step %" PRIu64 " on.\n",
+               consumers->consumers, consumers->holder, consumers->step);
+    if (consumers->missing > 0)
+        printf("Consumers that have not said what they hold: %" PRIu32 ", the first is %" PRIu32
+               ".\n",
+               consumers->missing, consumers->first_missing);
+}
+
 static void print_survey(const struct remove_call *call)
 {
     const struct removal *removal = &call->removal;
@@ -75,6 +89,7 @@ static void print_survey(const struct remove_call *call)
         printf("Of no kind that this program makes: %" PRIu64 ", the first is %s.\n",
                removal->unknown, removal->unknown_key);
     print_newest(call, removal->looked_ns);
+    print_consumers(removal);
     fflush(stdout);
 }
 
@@ -93,6 +108,8 @@ static void print_json(const struct remove_call *call, int status)
     json_object_set_new(report, "tgbs", json_integer((json_int_t)removal->tgbs));
     json_object_set_new(report, "unknown", json_integer((json_int_t)removal->unknown));
     json_object_set_new(report, "newest_version", json_integer((json_int_t)removal->newest));
+    json_object_set_new(report, "consumers_holding", json_integer(removal->consumers.consumers));
+    json_object_set_new(report, "consumers_unknown", json_integer(removal->consumers.missing));
     json_object_set_new(report, "deleted", json_integer((json_int_t)call->deleted));
     json_object_set_new(report, "removed", json_boolean(status == CLI_DONE));
     json_dumpf(report, stdout, JSON_INDENT(2));
@@ -129,7 +146,15 @@ static int refuse_changed(const struct remove_call *call, struct live_session *s
         return CLI_DONE;
     if (!removal_look(session, before, stderr, &now, error))
         return cli_error(CLI_FAILED, "%s", error);
-    if (removal_changed(before, &now))
+    switch (removal_changed(before, &now)) {
+    case REMOVAL_AT_REST:
+        break;
+    case REMOVAL_READ:
+        return cli_error(CLI_FAILED,
+                         "%s is still read: ranks moved their watermarks meanwhile, so nothing was "
+                         "deleted; end the ranks first, or give --force",
+                         call->url);
+    case REMOVAL_WRITTEN:
         return cli_error(CLI_FAILED,
                          "%s is still written to: %" PRIu64 " objects of %" PRIu64
                          " bytes with version %" PRIu64 " became %" PRIu64 " of %" PRIu64
@@ -137,7 +162,45 @@ static int refuse_changed(const struct remove_call *call, struct live_session *s
                          ", so nothing was deleted; end the run first, or give --force",
                          call->url, before->objects, before->bytes, before->newest, now.objects,
                          now.bytes, now.newest);
+    }
     return CLI_DONE;
+}
+
+/* The command that lets go of a consumer's steps. The caller frees it. */
+static char *retire_command(const struct remove_call *call)
+{
+    struct cli gc = *call->cli;
+    gc.verb = "gc";
+    return cli_command(&gc, ~(uint64_t)CLI_S3);
+}
+
+/* Ranks that run and move nothing for now, and checkpoints that are to be gone on from: both would
+ * be worth nothing afterwards. Where a removal was begun they are not worth more any more. */
+static int refuse_held(const struct remove_call *call)
+{
+    const struct removal *removal = &call->removal;
+    const struct watermark_tally *consumers = &removal->consumers;
+    if (call->cli->force || removal->kind != REMOVAL_RUN || !removal_is_held(removal))
+        return CLI_DONE;
+    char *command = retire_command(call);
+    if (consumers->consumers > 0)
+        cli_error(CLI_FAILED,
+                  "%s: %" PRIu32 " consumer%s steps, from step %" PRIu64
+                  " on: ranks that run, or whose checkpoints could not be gone on from without it. "
+                  "So nothing was deleted; end them and, where none is to go on, give --force, or "
+                  "let go of each first: %s --retire-consumer %" PRIu32,
+                  call->url, consumers->consumers, consumers->consumers == 1 ? " holds" : "s hold",
+                  consumers->step, command, consumers->holder);
+    else
+        cli_error(CLI_FAILED,
+                  "%s: %" PRIu32 " consumer%s not said yet what %s, the first is %" PRIu32
+                  ": a rank that starts, or that died as it did. So nothing was deleted; wait for "
+                  "it, or end it and give --force, or let go of it: %s --retire-consumer %" PRIu32,
+                  call->url, consumers->missing, consumers->missing == 1 ? " has" : "s have",
+                  consumers->missing == 1 ? "it holds" : "they hold", consumers->first_missing,
+                  command, consumers->first_missing);
+    free(command);
+    return CLI_FAILED;
 }
 
 static int confirm(const struct remove_call *call)
@@ -222,6 +285,8 @@ static int survey(struct remove_call *call)
         status = refuse_strangers(call);
     if (status == CLI_DONE)
         status = refuse_changed(call, &session);
+    if (status == CLI_DONE)
+        status = refuse_held(call);
     live_session_close(&session);
     return status;
 }
@@ -235,7 +300,12 @@ int remove_main(int argc, char **argv)
             "included. Says first which run it is and how much there is, and asks; --yes answers.\n"
             "Refused without --force: a prefix without run/format or with objects that are not of\n"
             "a run, and one where objects come or go within 3 s, or until the answer. End its\n"
-            "producers first: one that pauses, or whose uploads take longer, is not seen.\n"
+            "producers first: one that pauses, or whose uploads take longer, is not seen. "
+            "Refused,\n"
+            "too: a run of which consumers hold steps. These are ranks that run, or keep\n"
+            "checkpoints of it, also of a job that ended, but with consume --retire. Where that "
+            "is\n"
+            "to go, give --force, or let go of each first by lakestream gc --retire-consumer.\n"
             "A removal that was interrupted leaves run/removing, and no run that could be gone on\n"
             "with: give the command again.\n"
             "Deletes by single requests, which cost little or nothing on S3. Old versions of a\n"

@@ -322,7 +322,7 @@ static void a_run_with_ranks_and_floors_can_be_removed(void)
     plane_open(&plane, "2x1", 20);
     consume(&plane, "17");
     json_decref(round_of(&plane, NULL));
-    CU_ASSERT_EQUAL(plane_run(&plane, "remove", PLANE_WORDS("--yes")), 0);
+    CU_ASSERT_EQUAL(plane_run(&plane, "remove", PLANE_WORDS("--yes", "--force")), 0);
     CU_ASSERT_EQUAL(live_count_in(plane.process.out, "Of no kind that this program makes"), 0);
     live_path(path, plane.folder, "watermark+");
     CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);

@@ -45,6 +45,7 @@ extern const struct harness_test consume_tests[];
 extern const struct harness_test order_witness_tests[];
 extern const struct harness_test gc_report_tests[];
 extern const struct harness_test gc_tests[];
+extern const struct harness_test removal_ranks_tests[];
 extern const struct harness_test removal_tests[];
 extern const struct harness_test inspect_chain_tests[];
 extern const struct harness_test inspect_tests[];
@@ -98,6 +99,7 @@ static const struct harness_suite suites[] = {
     {"gc_report", gc_report_tests},
     {"gc", gc_tests},
     {"removal", removal_tests},
+    {"removal_ranks", removal_ranks_tests},
     {"inspect_chain", inspect_chain_tests},
     {"inspect", inspect_tests},
     {"probe", probe_tests},
