@@ -107,6 +107,7 @@ test: deps-servers ## Install what is missing, build, run lint and all tests
 		'tests/core_symbols.sh $(BUILD)' \
 		'tests/fuzz/seeds.sh $(BUILD)' 'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' \
 		'tests/model/planted.sh $(BUILD) 60 life' 'tests/planted/run.sh $(BUILD)' \
+		'tests/planted/swarm.sh $(BUILD)' \
 		'tests/live/kills.sh $(PROGRAM) 16' \
 		'tests/live/exactly_once.sh $(PROGRAM) 10' 'tests/live/srun.sh $(PROGRAM)' \
 		'tests/s3/run.sh $(BUILD)' 'tests/s3/chaos.sh $(PROGRAM)' $(TEST_PROGRAMS)

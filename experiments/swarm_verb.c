@@ -1,61 +1,30 @@
-/* swarm_verb.c - `lakestream swarm`: many random worlds on all cores; a failure is printed as the
- * command that replays it, and shrunk. */
+/* swarm_verb.c - `lakestream swarm`: flags, and what is printed; a failure as the command that
+ * replays it, then shrunk. */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "experiments/cli.h"
 #include "experiments/config/units.h"
-#include "experiments/trials/progress.h"
+#include "experiments/swarm_hunt.h"
 #include "experiments/verbs.h"
 #include "sim/swarm_shrink.h"
 
 #define SEEDS_DEFAULT 1000
 #define SEEDS_COVERING 1000 /* from so many on, every fault must have met every branch */
 #define MET_AT_LEAST 1
-#define JOBS_MAX 256
-#define FAILURES_SHOWN 3
+#define CPU_LIMIT_NS (60 * NS_PER_S) /* no world is known that took half a second */
+#define CPU_LIMIT_LEAST_NS (10 * NS_PER_MS)
 #define TEXT_MAX 512
-
-struct swarm_sums {
-    uint64_t handled;
-    uint64_t lives;
-    uint64_t fenced;
-    uint64_t versions;
-    uint64_t zombies;
-    uint64_t steps;
-    uint64_t rank_lives;
-    uint64_t given;
-    uint64_t rounds;
-    uint64_t floors;
-    uint64_t deleted;
-    uint64_t reclaimed;
-    uint64_t hit[SWARM_FAULTS];
-    double healed_most;
-};
-
-struct hunt {
-    pthread_mutex_t mutex;
-    struct swarm_limits limits; /* of the first seed */
-    uint64_t seeds;
-    uint64_t next;
-    uint64_t done;
-    uint64_t failed;
-    int64_t started_ns;
-    struct progress progress;
-    struct swarm_sums sums;
-    struct swarm_coverage coverage;
-    struct swarm_plane plane;
-    struct swarm_limits failures[FAILURES_SHOWN];
-};
 
 struct request {
     struct swarm_limits limits;
     uint64_t seeds;
     uint64_t jobs;
+    int64_t cpu_limit_ns;
     int trace;
     int coverage;
 };
@@ -65,12 +34,14 @@ static const char *const usage =
     "Runs random worlds, one for each seed: producers, ranks and reclaimers on a virtual store,\n"
     "with lost, late and repeated requests, pauses, crashes, zombies, rollbacks and wrong clocks;\n"
     "then all heals and must converge. Checkers watch every version, report, delivery, deletion\n"
-    "and end. A seed that breaks a promise is\n"
-    "printed as the command that replays it, and shrunk. docs/swarm.md tells more.\n\n"
+    "and end. A seed that breaks a promise,\n"
+    "fails an assert, crashes or does not come to an end is printed as the command that replays\n"
+    "it, and shrunk. docs/swarm.md tells more.\n\n"
     "  --seeds N          so many worlds (default 1000)\n"
     "  --seed S           the first seed (default 1); alone, only this one\n"
     "  --trace            print every operation, attempt and fault (needs --seed)\n"
-    "  --jobs N           worker threads (default: one per core)\n"
+    "  --jobs N           worker processes (default: one per core)\n"
+    "  --cpu-limit T      a world that takes more CPU time does not come to an end (default 60s)\n"
     "  --coverage         print how often each fault met each branch and operation\n"
     "  --producers N      at most so many producers\n"
     "  --ranks N          at most so many ranks\n"
@@ -80,96 +51,29 @@ static const char *const usage =
     "  --help             print this\n\n"
     "Exit status: 0 done, 1 a promise was broken or a branch not met, 2 usage.";
 
-/* ---- running ---- */
+/* ---- what is printed ---- */
 
-static void print_line(void *context, const char *line)
-{
-    (void)context;
-    puts(line);
-}
-
-static void run_one(const struct swarm_limits *limits, int trace, struct swarm_result *result)
-{
-    struct swarm_config config;
-    struct swarm_options options = {.config = &config, .trace = trace ? print_line : NULL};
-    swarm_config_draw(&config, limits);
-    swarm_run(&options, result);
-}
-
-static void add_result(struct hunt *hunt, const struct swarm_result *result)
-{
-    struct swarm_sums *sums = &hunt->sums;
-    sums->handled += result->handled;
-    sums->lives += result->lives;
-    sums->fenced += result->fenced;
-    sums->versions += result->versions;
-    sums->zombies += result->zombies;
-    sums->steps += result->steps;
-    sums->rank_lives += result->rank_lives;
-    sums->given += result->given;
-    sums->rounds += result->rounds;
-    sums->floors += result->floors;
-    sums->reclaimed += result->reclaimed;
-    sums->deleted += result->deleted;
-    for (uint32_t bit = 0; bit < SWARM_FAULTS; bit++)
-        sums->hit[bit] += result->hit[bit];
-    if (result->healed_in > sums->healed_most)
-        sums->healed_most = result->healed_in;
-    swarm_coverage_add(&hunt->coverage, &result->coverage);
-    swarm_plane_add(&hunt->plane, &result->plane);
-}
-
-static void show_progress(struct hunt *hunt)
-{
-    double elapsed_s = (double)(progress_now_ns() - hunt->started_ns) / (double)NS_PER_S;
-    double share = (double)hunt->done / (double)hunt->seeds;
-    struct progress_state state = {
-        .done = hunt->done,
-        .total = hunt->seeds,
-        .failed = hunt->failed,
-        .eta_s = hunt->done > 0 ? elapsed_s / share - elapsed_s : -1.0,
-    };
-    progress_show(&hunt->progress, &state);
-}
-
-static void note_failure(struct hunt *hunt, const struct swarm_limits *limits,
-                         const struct swarm_result *result)
+/* The command that replays the world; a limit on its CPU time goes with it where it was given. */
+static void print_command(const struct swarm_limits *limits, int64_t cpu_limit_ns)
 {
     char text[TEXT_MAX];
-    if (hunt->failed++ >= FAILURES_SHOWN)
-        return;
-    hunt->failures[hunt->failed - 1] = *limits;
+    char limit[UNIT_TEXT_MAX];
     swarm_limits_text(limits, text, sizeof(text));
-    progress_clear(&hunt->progress);
-    printf("seed %" PRIu64 " breaks a promise: %s\n  lakestream swarm %s --trace\n", limits->seed,
-           result->violations.first, text);
+    printf("  lakestream swarm %s --trace", text);
+    unit_print_duration(cpu_limit_ns, limit);
+    if (cpu_limit_ns != CPU_LIMIT_NS)
+        printf(" --cpu-limit %s", limit);
+    printf("\n");
     fflush(stdout);
 }
 
-static void *work(void *context)
+static void print_failure(struct swarm_hunt *hunt, const struct swarm_failure *failure)
 {
-    struct hunt *hunt = context;
-    struct swarm_result result;
-    pthread_mutex_lock(&hunt->mutex);
-    while (hunt->next < hunt->seeds && hunt->failed < FAILURES_SHOWN) {
-        struct swarm_limits limits = hunt->limits;
-        limits.seed += hunt->next++;
-        pthread_mutex_unlock(&hunt->mutex);
-        run_one(&limits, 0, &result);
-        pthread_mutex_lock(&hunt->mutex);
-        hunt->done++;
-        add_result(hunt, &result);
-        if (result.violations.count > 0)
-            note_failure(hunt, &limits, &result);
-        show_progress(hunt);
-    }
-    pthread_mutex_unlock(&hunt->mutex);
-    return NULL;
+    printf("seed %" PRIu64 " %s\n", failure->limits.seed, failure->text);
+    print_command(&failure->limits, hunt->cpu_limit_ns);
 }
 
-/* ---- what is printed at the end ---- */
-
-static void print_sums(const struct hunt *hunt)
+static void print_sums(const struct swarm_hunt *hunt)
 {
     const struct swarm_sums *sums = &hunt->sums;
     double elapsed_s = (double)(progress_now_ns() - hunt->started_ns) / (double)NS_PER_S;
@@ -217,37 +121,40 @@ static void print_coverage(const struct swarm_coverage *coverage)
     printf("\n");
 }
 
-static void shrink_failures(const struct hunt *hunt)
+static void shrink_failures(const struct swarm_hunt *hunt)
 {
-    for (uint64_t i = 0; i < hunt->failed && i < FAILURES_SHOWN; i++) {
-        char text[TEXT_MAX];
+    for (uint64_t i = 0; i < hunt->failed && i < HUNT_FAILURES_MAX; i++) {
         uint32_t runs;
-        struct swarm_limits small = swarm_shrink(&hunt->failures[i], &runs);
-        swarm_limits_text(&small, text, sizeof(text));
-        printf("shrunk in %" PRIu32 " runs:\n  lakestream swarm %s --trace\n", runs, text);
+        struct swarm_limits small =
+            swarm_failure_shrink(&hunt->failures[i], hunt->cpu_limit_ns, &runs);
+        printf("shrunk in %" PRIu32 " runs:\n", runs);
+        print_command(&small, hunt->cpu_limit_ns);
     }
 }
 
-static int report(const struct hunt *hunt, const struct request *request)
+static int report(const struct swarm_hunt *hunt, const struct request *request)
 {
     char missing[4096];
     print_sums(hunt);
     if (request->coverage) {
-        print_coverage(&hunt->coverage);
-        print_plane(&hunt->plane);
+        print_coverage(&hunt->sums.coverage);
+        print_plane(&hunt->sums.plane);
     }
     if (hunt->failed > 0) {
         shrink_failures(hunt);
         return CLI_FAILED;
     }
+    if (hunt->astray)
+        return CLI_FAILED;
     struct swarm_limits none = swarm_limits_none(request->limits.seed);
     bool whole = memcmp(&none, &request->limits, sizeof none) == 0;
     if (hunt->seeds < SEEDS_COVERING || !whole)
         return CLI_DONE;
-    uint32_t pairs = swarm_coverage_missing(&hunt->coverage, MET_AT_LEAST, missing, sizeof missing);
+    uint32_t pairs =
+        swarm_coverage_missing(&hunt->sums.coverage, MET_AT_LEAST, missing, sizeof missing);
     if (pairs > 0)
         printf("%" PRIu32 " pairs of a fault and a branch were not met:\n%s", pairs, missing);
-    uint32_t plane = swarm_plane_missing(&hunt->plane, MET_AT_LEAST, missing, sizeof missing);
+    uint32_t plane = swarm_plane_missing(&hunt->sums.plane, MET_AT_LEAST, missing, sizeof missing);
     if (plane > 0)
         printf("%" PRIu32 " pairs of a fault and an operation, or turns, were not met:\n%s", plane,
                missing);
@@ -259,36 +166,29 @@ static int report(const struct hunt *hunt, const struct request *request)
 
 static int hunt_run(const struct request *request)
 {
-    struct hunt hunt = {.limits = request->limits,
-                        .seeds = request->seeds,
-                        .started_ns = progress_now_ns(),
-                        .progress = progress_make(stderr, "swarm")};
-    pthread_t threads[JOBS_MAX];
-    uint64_t started = 0;
+    struct swarm_hunt hunt = {.limits = request->limits,
+                              .seeds = request->seeds,
+                              .jobs = request->jobs,
+                              .cpu_limit_ns = request->cpu_limit_ns,
+                              .failed_one = print_failure,
+                              .progress = progress_make(stderr, "swarm")};
     hunt.progress.unit = "seeds";
-    pthread_mutex_init(&hunt.mutex, NULL);
-    while (started < request->jobs && pthread_create(&threads[started], NULL, work, &hunt) == 0)
-        started++;
-    if (started == 0)
-        work(&hunt);
-    for (uint64_t i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
-    pthread_mutex_destroy(&hunt.mutex);
-    progress_clear(&hunt.progress);
+    swarm_hunt_run(&hunt);
     return report(&hunt, request);
 }
 
 static int trace_one(const struct request *request)
 {
-    struct swarm_result result;
-    run_one(&request->limits, 1, &result);
-    if (result.violations.count == 0) {
-        printf("seed %" PRIu64 " is clean\n", request->limits.seed);
-        return CLI_DONE;
+    struct swarm_failure failure;
+    bool ran;
+    if (swarm_world_fails(&request->limits, true, request->cpu_limit_ns, &failure, &ran)) {
+        printf("seed %" PRIu64 " %s\n", request->limits.seed, failure.text);
+        return CLI_FAILED;
     }
-    printf("seed %" PRIu64 " breaks a promise: %s\n", request->limits.seed,
-           result.violations.first);
-    return CLI_FAILED;
+    if (!ran)
+        return cli_error(CLI_FAILED, "cannot start a process for the world: %s", strerror(errno));
+    printf("seed %" PRIu64 " is clean\n", request->limits.seed);
+    return CLI_DONE;
 }
 
 /* ---- flags ---- */
@@ -337,11 +237,21 @@ static bool take_limit(const char *name, const char *text, uint64_t low, uint32_
     return true;
 }
 
+static bool take_cpu_limit(const char *text, int64_t *cpu_limit_ns)
+{
+    struct diagnostic diagnostic;
+    if (unit_parse_duration(text, cpu_limit_ns, &diagnostic) && *cpu_limit_ns >= CPU_LIMIT_LEAST_NS)
+        return true;
+    cli_error(CLI_USAGE, "--cpu-limit %s: expected a duration of 10ms or more, as 60s", text);
+    return false;
+}
+
 enum flag {
     SEEDS = 256,
     SEED,
     TRACE,
     JOBS,
+    CPU_LIMIT,
     COVERAGE,
     PRODUCERS,
     RANKS,
@@ -360,7 +270,9 @@ static bool take_flag(struct request *request, int flag, const char *text)
     case SEED:
         return take_count("seed", text, 0, UINT64_MAX / 2, &limits->seed);
     case JOBS:
-        return take_count("jobs", text, 1, JOBS_MAX, &request->jobs);
+        return take_count("jobs", text, 1, HUNT_JOBS_MAX, &request->jobs);
+    case CPU_LIMIT:
+        return take_cpu_limit(text, &request->cpu_limit_ns);
     case TRACE:
         request->trace = 1;
         return true;
@@ -391,6 +303,7 @@ int swarm_main(int argc, char **argv)
         {"seed", required_argument, NULL, SEED},
         {"trace", no_argument, NULL, TRACE},
         {"jobs", required_argument, NULL, JOBS},
+        {"cpu-limit", required_argument, NULL, CPU_LIMIT},
         {"coverage", no_argument, NULL, COVERAGE},
         {"producers", required_argument, NULL, PRODUCERS},
         {"ranks", required_argument, NULL, RANKS},
@@ -401,8 +314,9 @@ int swarm_main(int argc, char **argv)
         {0},
     };
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    struct request request = {.limits = swarm_limits_none(UINT64_MAX)};
-    request.jobs = cores > 0 && cores < JOBS_MAX ? (uint64_t)cores : 1;
+    struct request request = {.limits = swarm_limits_none(UINT64_MAX),
+                              .cpu_limit_ns = CPU_LIMIT_NS};
+    request.jobs = cores > 0 && cores < HUNT_JOBS_MAX ? (uint64_t)cores : 1;
     int flag;
     optind = 1;
     opterr = 0;

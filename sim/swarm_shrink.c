@@ -6,86 +6,88 @@
 
 #define PERCENT_MIN 2
 
-static bool fails(const struct swarm_limits *limits, uint32_t *runs)
-{
-    struct swarm_config config;
-    struct swarm_result result;
-    struct swarm_options options = {.config = &config};
-    swarm_config_draw(&config, limits);
-    swarm_run(&options, &result);
-    ++*runs;
-    return result.violations.count > 0;
-}
+struct shrinking {
+    struct swarm_limits best;
+    bool (*fails)(void *context, const struct swarm_limits *limits);
+    void *context;
+    uint32_t runs;
+};
 
 /* True if `candidate` is smaller and fails: it is the best then. */
-static bool keep(struct swarm_limits *best, const struct swarm_limits *candidate, uint32_t *runs)
+static bool keep(struct shrinking *shrinking, const struct swarm_limits *candidate)
 {
-    if (!fails(candidate, runs))
+    shrinking->runs++;
+    if (!shrinking->fails(shrinking->context, candidate))
         return false;
-    *best = *candidate;
+    shrinking->best = *candidate;
     return true;
 }
 
-static bool shrink_counts(struct swarm_limits *best, uint32_t *runs)
+static bool shrink_counts(struct shrinking *shrinking)
 {
+    const struct swarm_limits *best = &shrinking->best;
     bool better = false;
     for (uint32_t count = 1; count < best->producers; count++) {
         struct swarm_limits candidate = *best;
         candidate.producers = count;
-        if (keep(best, &candidate, runs))
+        if (keep(shrinking, &candidate))
             better = true;
     }
     for (uint32_t count = 0; count < best->ranks; count++) {
         struct swarm_limits candidate = *best;
         candidate.ranks = count;
-        if (keep(best, &candidate, runs))
+        if (keep(shrinking, &candidate))
             better = true;
     }
     for (uint32_t count = 0; count < best->reclaimers; count++) {
         struct swarm_limits candidate = *best;
         candidate.reclaimers = count;
-        if (keep(best, &candidate, runs))
+        if (keep(shrinking, &candidate))
             better = true;
     }
     return better;
 }
 
-static bool shrink_faults(struct swarm_limits *best, uint32_t *runs)
+static bool shrink_faults(struct shrinking *shrinking)
 {
+    const struct swarm_limits *best = &shrinking->best;
     bool better = false;
     for (uint32_t bit = FAULT_NONE + 1; bit < SWARM_FAULTS; bit++) {
         struct swarm_limits candidate = *best;
         candidate.faults &= ~(UINT32_C(1) << bit);
-        if (candidate.faults != best->faults && keep(best, &candidate, runs))
+        if (candidate.faults != best->faults && keep(shrinking, &candidate))
             better = true;
     }
     return better;
 }
 
-static bool shrink_length(struct swarm_limits *best, uint32_t *runs)
+static bool shrink_length(struct shrinking *shrinking)
 {
+    const struct swarm_limits *best = &shrinking->best;
     bool better = false;
     while (best->percent > PERCENT_MIN) {
         struct swarm_limits candidate = *best;
         candidate.percent = best->percent * 2 / 3;
-        if (!keep(best, &candidate, runs))
+        if (!keep(shrinking, &candidate))
             break;
         better = true;
     }
     return better;
 }
 
-struct swarm_limits swarm_shrink(const struct swarm_limits *failing, uint32_t *runs)
+struct swarm_limits swarm_shrink(const struct swarm_limits *failing,
+                                 bool (*fails)(void *context, const struct swarm_limits *limits),
+                                 void *context, uint32_t *runs)
 {
-    struct swarm_limits best = *failing;
+    struct shrinking shrinking = {.best = *failing, .fails = fails, .context = context};
     bool better = true;
-    *runs = 0;
     while (better) {
-        better = shrink_counts(&best, runs);
-        better |= shrink_faults(&best, runs);
-        better |= shrink_length(&best, runs);
+        better = shrink_counts(&shrinking);
+        better |= shrink_faults(&shrinking);
+        better |= shrink_length(&shrinking);
     }
-    return best;
+    *runs = shrinking.runs;
+    return shrinking.best;
 }
 
 static size_t append(char *text, size_t text_bytes, size_t used, const char *more)
