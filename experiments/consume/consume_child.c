@@ -64,6 +64,8 @@ struct consume_figures consume_child_figures(const struct consume_child *child)
     sum.counters.checkpoints += life->counters.checkpoints;
     sum.running_ns += life->running_ns;
     sum.wire_bytes += life->wire_bytes;
+    if (life->longest_bytes > sum.longest_bytes)
+        sum.longest_bytes = life->longest_bytes;
     if (life->memory_bytes > sum.memory_bytes)
         sum.memory_bytes = life->memory_bytes;
     if (life->next_step == 0)

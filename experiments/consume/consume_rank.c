@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,7 +21,6 @@
 #include "experiments/live/live_access.h"
 #include "experiments/trials/histogram.h"
 
-#define HEAP_BESIDE (16 << 20) /* bytes that are kept beside the budget */
 #define PROGRESS_NS (250 * NS_PER_MS)
 #define PACE_MAX_NS (600 * NS_PER_S) /* that a slower rank is waited for */
 #define PACE_TELL_NS (3 * NS_PER_S)  /* after which it says so */
@@ -40,6 +37,7 @@ struct consume_rank {
     struct timer drain;
     struct timer progress;
     struct histogram slices; /* latencies */
+    uint64_t longest_bytes;  /* range of a slice */
     int log;                 /* -1: none */
     bool watched;
     bool running;
@@ -320,8 +318,11 @@ static void on_request(void *context, uint32_t consumer, const struct consumer_a
 {
     struct consume_rank *rank = context;
     (void)consumer;
-    if (answer->request == CONSUMER_REQUEST_SLICE && answer->outcome == STORE_OK)
-        histogram_add(&rank->slices, answer->answered_ns - answer->sent_ns);
+    if (answer->request != CONSUMER_REQUEST_SLICE || answer->outcome != STORE_OK)
+        return;
+    histogram_add(&rank->slices, answer->answered_ns - answer->sent_ns);
+    if (answer->bytes > rank->longest_bytes)
+        rank->longest_bytes = answer->bytes;
 }
 
 static void on_ended(void *context, uint32_t consumer, enum consumer_end end, const char *text)
@@ -350,6 +351,7 @@ static void fill_figures(const struct consume_rank *rank, struct consume_figures
         .running_ns = rank->used_ns - rank->running_ns,
         .slice_p50_ns = -1,
         .slice_p95_ns = -1,
+        .longest_bytes = rank->longest_bytes,
         .memory_bytes = (uint64_t)usage.ru_maxrss * 1024,
     };
     if (strncmp(rank->options->job->url, "s3://", strlen("s3://")) == 0)
@@ -463,16 +465,6 @@ static void run(struct consume_rank *rank, const struct consumer_options *consum
         live_loop_unwatch(loop, rank->options->fd);
 }
 
-/* The budget is the rank's to hold. Given back whenever the window runs empty and taken anew page
- * by page, it costs more than all else that the process does for a slice. Sanitizers refuse, and do
- * not matter. */
-static void keep_window(uint64_t prefetch_bytes)
-{
-    uint64_t most = INT_MAX - HEAP_BESIDE;
-    int kept = prefetch_bytes < most ? (int)prefetch_bytes : (int)most;
-    (void)mallopt(M_TRIM_THRESHOLD, kept + HEAP_BESIDE);
-}
-
 int consume_rank_main(const struct consume_rank_options *options)
 {
     const struct consume_job *job = options->job;
@@ -483,7 +475,7 @@ int consume_rank_main(const struct consume_rank_options *options)
     struct consumer_options consumer;
     char error[STORE_ERROR_MAX];
     session.wrappers = &wrappers;
-    keep_window(job->prefetch_bytes);
+    rank_consumer_keep_window(job->prefetch_bytes);
     if (!prepare(&rank, &consumer)) {
         (void)tell_end(&rank);
         return 1;

@@ -21,6 +21,7 @@
 /* Beyond what a rank takes to end by itself it hangs, and is killed. */
 #define KILL_AFTER_NS (60 * NS_PER_S)
 #define PIDS_SHOWN 64
+#define MIB (UINT64_C(1) << 20)
 
 struct consume_supervisor {
     const struct consume_run_options *options;
@@ -30,6 +31,7 @@ struct consume_supervisor {
     uint32_t failed;
     bool stopping;
     bool killed;
+    bool long_told;
     int64_t kill_at_ns; /* TIME_NEVER: not stopping */
     char label[128];
 };
@@ -133,6 +135,21 @@ static void say_processes(struct consume_supervisor *supervisor)
 
 /* ---- messages ---- */
 
+static void take_figures(struct consume_supervisor *supervisor, struct consume_child *child,
+                         const struct consume_figures *figures)
+{
+    uint64_t budget = supervisor->options->job->prefetch_bytes;
+    child->life = *figures;
+    if (supervisor->long_told || figures->longest_bytes <= budget)
+        return;
+    supervisor->long_told = true;
+    say(supervisor,
+        "rank %u: a slice takes %" PRIu64 " bytes, more than --prefetch %" PRIu64
+        "B: one that long is fetched alone and held whole, so memory is bounded by the longest "
+        "slice instead; --prefetch %" PRIu64 "MiB would hold two",
+        child->rank, figures->longest_bytes, budget, (2 * figures->longest_bytes + MIB - 1) / MIB);
+}
+
 static void on_message(struct consume_supervisor *supervisor, struct consume_child *child,
                        const struct consume_message *message)
 {
@@ -147,10 +164,10 @@ static void on_message(struct consume_supervisor *supervisor, struct consume_chi
         child->started = true;
         break;
     case CONSUME_PROGRESS:
-        child->life = message->figures;
+        take_figures(supervisor, child, &message->figures);
         break;
     case CONSUME_ENDED:
-        child->life = message->figures;
+        take_figures(supervisor, child, &message->figures);
         child->ended_told = true;
         child->end = message->end;
         if (message->number != 0) { /* taken, and perhaps not allowed to run */

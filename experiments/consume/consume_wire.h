@@ -32,8 +32,9 @@ struct consume_figures {
     int64_t running_ns;   /* from the first step asked for to the last one used */
     int64_t slice_p50_ns; /* of a request for a slice; -1: none was answered */
     int64_t slice_p95_ns;
-    uint64_t wire_bytes;   /* received, HTTP's heads included; 0: not over HTTP */
-    uint64_t memory_bytes; /* the most that was resident */
+    uint64_t longest_bytes; /* range of a slice that was answered */
+    uint64_t wire_bytes;    /* received, HTTP's heads included; 0: not over HTTP */
+    uint64_t memory_bytes;  /* the most that was resident */
 };
 
 struct consume_message {

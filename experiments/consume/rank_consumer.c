@@ -1,10 +1,13 @@
 /* rank_consumer.c - see rank_consumer.h. Ours. */
 #include "experiments/consume/rank_consumer.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <sys/random.h>
 
 #define FETCHES_MAX 32
-#define FETCH_RETRIES 64 /* as of all else: an outage of minutes is waited for */
+#define HEAP_BESIDE (16 << 20) /* bytes that are kept beside the budget */
+#define FETCH_RETRIES 64       /* as of all else: an outage of minutes is waited for */
 
 bool rank_consumer_fill(const struct consume_rank_options *rank, struct consumer_options *consumer)
 {
@@ -36,4 +39,12 @@ bool rank_consumer_fill(const struct consume_rank_options *rank, struct consumer
     random.counter = 0;
     consumer->random = random;
     return true;
+}
+
+/* Sanitizers refuse, and do not matter. */
+void rank_consumer_keep_window(uint64_t prefetch_bytes)
+{
+    uint64_t most = INT_MAX - HEAP_BESIDE;
+    int kept = prefetch_bytes < most ? (int)prefetch_bytes : (int)most;
+    (void)mallopt(M_TRIM_THRESHOLD, kept + HEAP_BESIDE);
 }

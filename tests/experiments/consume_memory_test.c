@@ -15,6 +15,8 @@
 #define LONG_TGB_BYTES (UINT64_C(8) << 20)
 #define BUDGET_TEXT "16MiB"
 #define BUDGET_BYTES (UINT64_C(16) << 20)
+#define LONGEST_TGB_BYTES (UINT64_C(32) << 20) /* beyond the budget */
+#define LONGEST_STEPS 6
 #define REST_BYTES 16e6
 #define MANIFEST_SHARE 1.2
 #define PRODUCER 9
@@ -139,7 +141,8 @@ static void rank_start(struct rank *rank, uint64_t from, uint64_t steps)
     live_process_start(&rank->plane.process, &consume);
 }
 
-/* It had all its steps, read the chain so many times, and its memory is bounded. */
+/* It had all its steps, read the chain so many times, and its memory is bounded: by its budget, or
+ * one slice that is longer. */
 static void rank_end(struct rank *rank, long long steps, double reads)
 {
     CU_ASSERT_EQUAL_FATAL(live_process_wait(&rank->plane.process, 60), 0);
@@ -147,7 +150,9 @@ static void rank_end(struct rank *rank, long long steps, double reads)
     const json_t *row = json_array_get(json_object_get(report, "ranks"), 0);
     double manifest_bytes = (double)manifest_encoded_bytes(rank->chain.newest);
     double chain_bytes = (double)live_number(json_object_get(row, "asked"), "chain", "bytes");
-    double most = (double)BUDGET_BYTES + REST_BYTES + MANIFEST_SHARE * manifest_bytes;
+    uint64_t tgb_bytes = rank->chain.tgb_bytes;
+    double slices_bytes = (double)(tgb_bytes > BUDGET_BYTES ? tgb_bytes : BUDGET_BYTES);
+    double most = slices_bytes + REST_BYTES + MANIFEST_SHARE * manifest_bytes;
     double memory = (double)live_number(row, "memory_bytes", NULL);
     CU_ASSERT_EQUAL(live_number(row, "steps", NULL), steps);
     CU_ASSERT_DOUBLE_EQUAL(chain_bytes / manifest_bytes, reads, 0.1);
@@ -201,9 +206,43 @@ static void a_rank_holds_its_budget_once_for_all_workers(void)
     rank_end(&rank, STEPS, 1);
 }
 
+/* Which the budget does not bound, as is said. */
+static void a_rank_holds_one_slice_that_is_longer_than_its_budget(void)
+{
+    struct rank rank;
+    if (getenv("LAKESTREAM") == NULL)
+        HARNESS_SKIP("LAKESTREAM does not name the program");
+    plane_open(&rank.plane, "1x1", 1);
+    chain_open(&rank.chain, &rank.plane);
+    rank.chain.tgb_bytes = LONGEST_TGB_BYTES;
+    commit(&rank.chain, LONGEST_STEPS, 0, LONGEST_STEPS);
+    rank_start(&rank, 2, LONGEST_STEPS);
+    rank_end(&rank, LONGEST_STEPS, 1);
+}
+
+static void a_slice_beyond_the_budget_is_told_once(void)
+{
+    static const struct {
+        const char *budget;
+        int told;
+    } cases[] = {{"8127B", 1}, {"8128B", 0}, {"1MiB", 0}};
+    struct plane plane;
+    plane_open(&plane, "2x1", 8);
+    for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
+        const char *const *words =
+            PLANE_WORDS("--ranks", "2", "--steps", "8", "--prefetch", cases[i].budget);
+        CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
+        CU_ASSERT_EQUAL(live_count_in(plane.process.err, "a slice takes "), cases[i].told);
+        CU_ASSERT_EQUAL(live_count_in(plane.process.err, "more than --prefetch"), cases[i].told);
+    }
+    plane_close(&plane);
+}
+
 const struct harness_test consume_memory_tests[] = {
     HARNESS_TEST(a_rank_far_ahead_holds_one_manifest),
     HARNESS_TEST(a_rank_far_behind_holds_one_manifest),
     HARNESS_TEST(a_rank_holds_its_budget_once_for_all_workers),
+    HARNESS_TEST(a_rank_holds_one_slice_that_is_longer_than_its_budget),
+    HARNESS_TEST(a_slice_beyond_the_budget_is_told_once),
     {0},
 };
