@@ -23,6 +23,7 @@ struct witness {
     struct chain_reader reader;
     struct order_hold hold;
     int64_t raised_ns;
+    uint64_t raised_step;
     FILE *stream;
     uint64_t next_step; /* 0: whatever is the first */
     bool asked;
@@ -112,15 +113,16 @@ static bool write_news(struct witness *witness)
     return false;
 }
 
-/* What is written is held no longer, once it is on the disk. */
+/* What is written is held no longer, once it is on the disk; at the end of the news, too. */
 static bool raise_hold(struct witness *witness)
 {
     struct order_witness_report *report = witness->report;
     int64_t now_ns = loop_now(live_session_loop(witness->session));
     if (witness->options->consumer == NULL || now_ns - witness->raised_ns < RAISE_NS ||
-        report->last.step == 0)
+        report->last.step == witness->raised_step)
         return true;
     witness->raised_ns = now_ns;
+    witness->raised_step = report->last.step;
     if (fdatasync(fileno(witness->stream)) == 0)
         return order_hold_raise(&witness->hold, report->last.step + 1, report->text);
     snprintf(report->text, sizeof(report->text), "%.400s: %s", witness->options->path,
@@ -138,11 +140,14 @@ static enum order_witness_end follow(struct witness *witness)
             if (!write_news(witness) || !raise_hold(witness))
                 return ORDER_WITNESS_FAILED;
             break;
+        case CHAIN_UNCHANGED:
+            if (!raise_hold(witness))
+                return ORDER_WITNESS_FAILED;
+            break;
         case CHAIN_FAILED:
             snprintf(witness->report->text, sizeof(witness->report->text), "%s",
                      witness->reader.error);
             return ORDER_WITNESS_FAILED;
-        case CHAIN_UNCHANGED:
         case CHAIN_EMPTY:
         case CHAIN_SUBMIT:
         case CHAIN_SLEEP:
@@ -201,6 +206,7 @@ enum order_witness_end order_witness_run(struct live_session *session,
         fclose(witness.stream);
         return ORDER_WITNESS_FAILED;
     }
+    witness.raised_step = report->last.step; /* held from there on by its start */
     witness.next_step = report->last.step > 0 ? report->last.step + 1 : 0;
     live_loop_on_signal(session->loop, SIGINT, on_signal, &witness);
     live_loop_on_signal(session->loop, SIGTERM, on_signal, &witness);

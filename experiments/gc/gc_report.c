@@ -130,16 +130,24 @@ static void print_undecided(const struct reclaim_report *report,
             options->command, report->undecided_of[0].producer);
 }
 
-/* TGBs of a producer whose clock was ahead once: their buckets are, and those of what follows. */
+/* TGBs of a producer whose clock was ahead once: their buckets are, and those of what follows. By
+ * how much in seconds, with `text`; 0: no such TGB waits. */
+static double ahead_of_clock(const struct reclaim_report *report,
+                             const struct gc_report_options *options, char text[PROGRESS_TEXT_MAX])
+{
+    double ahead_s = -(double)bucket_age_ns(report->young_bucket, options) / 1e9;
+    if (report->young == 0 || ahead_s < AHEAD_S)
+        return 0;
+    progress_duration_text(ahead_s, text);
+    return ahead_s;
+}
+
 static void print_ahead(const struct reclaim_report *report,
                         const struct gc_report_options *options, FILE *stream)
 {
     char ahead[PROGRESS_TEXT_MAX];
-    double ahead_s =
-        ((double)report->young_bucket * (double)TGB_BUCKET_NS - (double)options->now_ns) / 1e9;
-    if (report->young == 0 || ahead_s < AHEAD_S)
+    if (ahead_of_clock(report, options, ahead) == 0)
         return;
-    progress_duration_text(ahead_s, ahead);
     fprintf(stream,
             "The newest of them is %s ahead of this machine's clock: was a producer's clock wrong? "
             "--grace 0s\ndeletes them.\n",
@@ -202,6 +210,7 @@ static void line_watermark(const struct reclaim_report *report,
 void gc_report_line(const struct reclaim_report *report, const struct gc_report_options *options,
                     FILE *stream)
 {
+    char ahead[PROGRESS_TEXT_MAX];
     fprintf(stream, "floor: version %" PRIu64 ", step %" PRIu64, report->floor.version,
             report->floor.step);
     if (report->watermark > 0)
@@ -215,6 +224,8 @@ void gc_report_line(const struct reclaim_report *report, const struct gc_report_
             report->versions, plural(report->versions), report->markers, plural(report->markers));
     if (report->young > 0)
         fprintf(stream, "; %" PRIu64 " younger than --grace", report->young);
+    if (ahead_of_clock(report, options, ahead) > 0)
+        fprintf(stream, ", the newest %s ahead of this clock (--grace 0s deletes them)", ahead);
     if (report->undecided > 0)
         fprintf(stream, "; %" PRIu64 " not committed", report->undecided);
     if (report->missing > 0)
@@ -284,6 +295,7 @@ void gc_report_json(const struct reclaim_report *report, const char *error,
         {"abandoned", report->abandoned},
         {"retried", report->retried},
     };
+    char ahead[PROGRESS_TEXT_MAX];
     json_t *root = json_object();
     json_object_set_new(root, "store", json_string(options->url));
     json_object_set_new(root, "dry_run", json_boolean(options->mode == RECLAIM_DRY_RUN));
@@ -293,6 +305,7 @@ void gc_report_json(const struct reclaim_report *report, const char *error,
         json_object_set_new(root, counts[i].name, json_count(counts[i].value));
     json_object_set_new(root, "held_s", json_seconds(report->held_ns));
     json_object_set_new(root, "oldest_s", json_seconds(oldest_age_ns(report, options)));
+    json_object_set_new(root, "ahead_s", json_real(ahead_of_clock(report, options, ahead)));
     json_object_set_new(root, "undecided_of", json_undecided(report, options));
     json_object_set_new(root, "error", error[0] != '\0' ? json_string(error) : json_null());
     json_dumpf(root, stream, JSON_COMPACT);

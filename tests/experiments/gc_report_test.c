@@ -92,6 +92,20 @@ static void one_that_moves_is_not_to_be_retired(void)
     expect_said(printed(&report, LINE), "watermark 31 of consumer 7; newest step 60");
 }
 
+/* What a producer makes whose clock was an hour ahead stays for an hour. */
+static void a_clock_that_was_ahead_is_told_in_every_form(void)
+{
+    struct reclaim_report report = held();
+    report.young = 80;
+    report.young_bucket = (20000 + 3600) / 8;
+    expect_said(printed(&report, ROUND), "is 1 h 00 min ahead of this machine's clock");
+    expect_said(printed(&report, LINE), "80 younger than --grace, the newest 1 h 00 min ahead of");
+    expect_said(printed(&report, JSON), "\"ahead_s\":3600.0");
+    report.young_bucket = 20000 / 8;
+    CU_ASSERT_PTR_NULL(strstr(printed(&report, LINE), "ahead"));
+    expect_said(printed(&report, JSON), "\"ahead_s\":0.0");
+}
+
 /* Nothing is held, so nobody is named. */
 static void none_that_holds_is_none_told(void)
 {
@@ -106,6 +120,7 @@ static void none_that_holds_is_none_told(void)
 const struct harness_test gc_report_tests[] = {
     HARNESS_TEST(an_abandoned_watermark_is_told),
     HARNESS_TEST(one_that_moves_is_not_to_be_retired),
+    HARNESS_TEST(a_clock_that_was_ahead_is_told_in_every_form),
     HARNESS_TEST(none_that_holds_is_none_told),
     {0},
 };

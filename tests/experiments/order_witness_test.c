@@ -1,5 +1,6 @@
 /* order_witness_test.c - the witness of the committed order: whose number it takes, whose file it
  * writes on, and what it holds. */
+#include <signal.h>
 #include <unistd.h>
 
 #include "tests/experiments/plane_fixture.h"
@@ -88,9 +89,37 @@ static void a_witness_holds_what_it_has_not_written(void)
     plane_close(&plane);
 }
 
+/* Though nothing comes behind it that would be news. */
+static void the_end_of_the_news_is_let_go_too(void)
+{
+    struct plane plane;
+    struct live_process witness;
+    char path[LIVE_PATH_MAX];
+    long long watermark = 0;
+    plane_open(&plane, "2x1", 20);
+    live_path(path, plane.scratch, "order");
+    plane_start(&plane, &witness, "witness", "consume",
+                PLANE_WORDS("--order", path, "--rank", "9"));
+    CU_ASSERT_TRUE(live_wait_for(path, "\n", 20, 30));
+    plane_produce(&plane, "2x1", 1);
+    CU_ASSERT_TRUE(live_wait_for(path, "\n", 21, 30));
+    for (int looks = 0; looks < 100 && watermark != 22; looks++) {
+        live_pause(100);
+        CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--dry-run", "--json")), 0);
+        json_t *report = plane_json(&plane.process);
+        watermark = live_number(report, "watermark", NULL);
+        json_decref(report);
+    }
+    CU_ASSERT_EQUAL(watermark, 22);
+    kill(witness.pid, SIGTERM);
+    CU_ASSERT_EQUAL(live_process_wait(&witness, 30), 0);
+    plane_close(&plane);
+}
+
 const struct harness_test order_witness_tests[] = {
     HARNESS_TEST(a_witness_is_no_rank),
     HARNESS_TEST(another_runs_order_is_refused),
     HARNESS_TEST(a_witness_holds_what_it_has_not_written),
+    HARNESS_TEST(the_end_of_the_news_is_let_go_too),
     {0},
 };
