@@ -19,6 +19,10 @@ plant own_late_create_is_refused 'end' commit_rebase.c \
 	's/if \(!offset_of\(commit, state->last_sequence/if (state->last_sequence != commit->committed_sequence || !offset_of(commit, state->last_sequence/'
 plant no_floor_read_after 'report|end|chain|reclaim' commit.c \
 	's/(static struct commit_effect on_validation[^{]*\{)/\1 commit->op.page.count = 0;/'
+plant floor_is_not_compared 'report' commit.c \
+	's/if \(commit->seen\.floor\.version > commit->lowest_used\)/if (0)/'
+plant won_is_not_compared_with_the_floor 'report' commit.c \
+	's/if \(commit->seen\.floor\.version > commit->lowest_used\)/if (commit->intent != COMMIT_INTENT_WON \&\& commit->seen.floor.version > commit->lowest_used)/'
 plant lowest_floor_is_trusted 'report|end|chain|reclaim|reader' chain_view.c \
 	's/(floor_seen = true;\n *raise_floor\(view, floor\);)/\1\n        break;/'
 plant producer_removes_a_version 'chain|report' commit.c \
