@@ -9,6 +9,7 @@
 /* Keep the draws apart from the producer's own, which come from (seed, producer). */
 #define SHAPE_DOMAIN UINT64_C(0x7368617065)
 #define FAULT_DOMAIN UINT64_C(0x6661756c74)
+#define BURST_DOMAIN UINT64_C(0x6275727374)
 
 #define LATE_MIN_NS NS_PER_MS
 
@@ -64,11 +65,18 @@ static enum live_fault_class class_of(enum store_verb verb)
     return LIVE_FAULT_CREATE;
 }
 
-/* False: nothing is to go wrong. */
-static bool make_plan(const struct live_fault_config *config, struct fault_plan *plan)
+/* False: nothing is to go wrong. Bursts go by the seed of the run, and meet all its processes. */
+static bool make_plan(const struct live_fault_config *config, uint64_t seed,
+                      struct fault_plan *plan)
 {
-    double sum = 0;
+    double sum = config->burst;
     *plan = (struct fault_plan){
+        .storms[0] = {.kind = config->burst > 0 ? FAULT_THROTTLED : FAULT_NONE,
+                      .probability = config->burst,
+                      .period_ns = config->burst_period_ns,
+                      .longest_ns = config->burst_ns,
+                      .seed = seed ^ BURST_DOMAIN},
+        .delay_ns = config->delay_ns,
         .timeout_ns = config->timeout_ns,
         .late_min_ns = LATE_MIN_NS,
         .late_max_ns = config->late_ns,
@@ -93,7 +101,7 @@ struct live_wrappers *live_wrappers_open(const struct live_wrappers_options *opt
     wrappers->meter = meter_store_open(&meter);
     if (config->shape == TOGGLE_ON)
         wrappers->shape = open_shape(wrappers, options, loop);
-    if (make_plan(&config->fault, &wrappers->plan)) {
+    if (make_plan(&config->fault, options->seed, &wrappers->plan)) {
         struct fault_store_options fault = {
             .inner = wrappers->shape != NULL ? wrappers->shape : wrappers->meter,
             .loop = loop,

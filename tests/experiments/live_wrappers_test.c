@@ -82,17 +82,33 @@ static void production_goes_on_beside_commits_in_the_background(void)
 static void faults_lose_nothing(void)
 {
     static const char faults[] =
-        "live.fault: {timeout: 100ms, late_max: 1s, read.lost_answer: 0.05, read.error: 0.05,\n"
-        "  read.throttled: 0.02, write.lost_request: 0.05, write.lost_answer: 0.05,\n"
-        "  write.late: 0.05, write.error: 0.05, write.throttled: 0.02,\n"
+        "live.fault: {timeout: 100ms, late_max: 1s, delay_max: 50ms,\n"
+        "  read.lost_answer: 0.05, read.error: 0.05, read.throttled: 0.02, read.delay: 0.05,\n"
+        "  read.reorder: 0.05, read.short_page: 0.2,\n"
+        "  write.lost_request: 0.05, write.lost_answer: 0.05, write.late: 0.05,\n"
+        "  write.error: 0.05, write.throttled: 0.02, write.delay: 0.05, write.reorder: 0.05,\n"
+        "  write.error_applied: 0.05,\n"
         "  create.lost_request: 0.1, create.lost_answer: 0.1, create.late: 0.1,\n"
-        "  create.busy: 0.1, create.error: 0.1, create.throttled: 0.05}\n";
+        "  create.busy: 0.1, create.error: 0.1, create.throttled: 0.05, create.delay: 0.05,\n"
+        "  create.reorder: 0.05, create.error_applied: 0.05, create.throttled_applied: 0.05,\n"
+        "  burst: 0.5, burst_period: 1s, burst_max: 500ms}\n";
     char scratch[SCRATCH_MAX];
     live_scratch_make(scratch);
     run(scratch, 4000, faults);
     CU_ASSERT(live_metric(scratch, "retries_unknown") > 0);
     CU_ASSERT(live_metric(scratch, "retries_busy") > 0);
     CU_ASSERT(live_metric(scratch, "won") > 0);
+    scratch_remove(scratch);
+}
+
+/* All operations of both producers, for up to 0.9 s in each second. */
+static void bursts_are_throttled_and_lose_nothing(void)
+{
+    char scratch[SCRATCH_MAX];
+    live_scratch_make(scratch);
+    run(scratch, 4000, "live.fault: {burst: 1, burst_period: 1s, burst_max: 900ms}\n");
+    CU_ASSERT(live_metric(scratch, "retries_throttled") > 0);
+    CU_ASSERT_EQUAL(live_metric(scratch, "retries_unknown"), 0);
     scratch_remove(scratch);
 }
 
@@ -109,6 +125,11 @@ static void shares_above_one_are_refused(void)
     CU_ASSERT_EQUAL(live_process_run(&process, &options), 2);
     CU_ASSERT_EQUAL(live_count_in(process.err, "config.yaml:"), 1);
     CU_ASSERT_EQUAL(live_count_in(process.err, "live.fault.create.* add up to 1.3"), 1);
+    live_write_config(scratch, 2, 500, "live.fault: {burst: 0.5, burst_max: 60s}\n");
+    CU_ASSERT_EQUAL(live_process_run(&process, &options), 2);
+    CU_ASSERT_EQUAL(
+        live_count_in(process.err, "burst_max (1min) must be below live.fault.burst_period (1min)"),
+        1);
     scratch_remove(scratch);
 }
 
@@ -117,6 +138,7 @@ const struct harness_test live_wrappers_tests[] = {
     HARNESS_TEST(a_shaped_store_is_as_slow_as_its_profile),
     HARNESS_TEST(production_goes_on_beside_commits_in_the_background),
     HARNESS_TEST(faults_lose_nothing),
+    HARNESS_TEST(bursts_are_throttled_and_lose_nothing),
     HARNESS_TEST(shares_above_one_are_refused),
     {0},
 };
