@@ -52,7 +52,7 @@ replayed_by() {
 
 # dies BUG HOW FILE SED FLAGS...: with the bug in core/FILE, worlds die so.
 dies() {
-	local bug=$1 how=$2 file=$3 script=$4 command first small
+	local bug=$1 how=$2 file=$3 script=$4 command first small # sets named: how many seeds
 	shift 4
 	sed -zE "$script" "core/$file" >"$room/$file"
 	check "$bug: its script does not fit core/$file any more" eval "! cmp -s core/$file $room/$file"
@@ -64,8 +64,9 @@ dies() {
 	check "$bug: no seed is named, or not by what" said "seed [0-9]+ $how"
 	check "$bug: nothing is counted" said '[1-9][0-9]* worlds, .*'
 	check "$bug: stderr repeats the assert" [ ! -s "$room/error" ]
+	named=$(grep -c '^seed' "$room/out")
 	check "$bug: not each failure is shrunk" \
-		[ "$(grep -c '^shrunk in' "$room/out")" -eq "$(grep -c '^seed' "$room/out")" ]
+		[ "$(grep -c '^shrunk in' "$room/out")" -eq "$named" ]
 	first=$(commands | head -1) small=$(commands | tail -1)
 	check "$bug: what is shrunk is not smaller: $small" grep -qE 'producers|percent|faults' <<<"$small"
 	sed "s/^/$bug: /" "$room/out" | grep -vE 'faults: |lives of ranks|healed' | cut -c1-150
@@ -78,6 +79,7 @@ dies() {
 # An assert of the reclaimer sees that a version below the floor was believed.
 dies assert 'fails an assert: core/reclaim\.c:[0-9]+: raise_floor: Assertion .* failed\.' \
 	chain_reader.c 's/if \(reader->seen\.floor\.version > found->version\)/if (0)/' --seeds 40 --jobs 2
+check "the run does not go on after a death, to its third failure" [ "$named" -eq 3 ]
 # A base that is gone: the search does not begin anew, but for ever.
 dies loop 'does not come to an end within 1s of CPU time' commit.c \
 	's/(static struct commit_effect restart_search[^{]*\{\n)/\1 if (commit->known != NULL) for (;;) {}\n/' \
