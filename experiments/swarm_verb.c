@@ -132,6 +132,15 @@ static void shrink_failures(const struct swarm_hunt *hunt)
     }
 }
 
+/* No limit was asked for. */
+static bool is_whole(const struct swarm_limits *limits)
+{
+    struct swarm_limits none = swarm_limits_none(limits->seed);
+    return limits->producers == none.producers && limits->ranks == none.ranks &&
+           limits->reclaimers == none.reclaimers && limits->faults == none.faults &&
+           limits->percent == none.percent;
+}
+
 static int report(const struct swarm_hunt *hunt, const struct request *request)
 {
     char missing[4096];
@@ -146,9 +155,7 @@ static int report(const struct swarm_hunt *hunt, const struct request *request)
     }
     if (hunt->astray)
         return CLI_FAILED;
-    struct swarm_limits none = swarm_limits_none(request->limits.seed);
-    bool whole = memcmp(&none, &request->limits, sizeof none) == 0;
-    if (hunt->seeds < SEEDS_COVERING || !whole)
+    if (hunt->seeds < SEEDS_COVERING || !is_whole(&request->limits))
         return CLI_DONE;
     uint32_t pairs =
         swarm_coverage_missing(&hunt->sums.coverage, MET_AT_LEAST, missing, sizeof missing);
