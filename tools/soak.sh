@@ -62,12 +62,11 @@ asan() {
 	run asan-s3 tests/s3/run.sh build-asan battery
 }
 
-# Threads: the worker pool and live loop, the runner of trials, the swarm.
+# Threads: the worker pool and live loop, the runner of trials. (The swarm has processes.)
 tsan() {
 	# Children of a test that has threads start some of their own.
 	export TSAN_OPTIONS=halt_on_error=1:die_after_fork=0
 	sanitized tsan thread backend experiments
-	swarm tsan build-tsan/lakestream
 }
 
 # suites PROGRAM PATTERN: the names of its suites, but for those that match.
