@@ -69,14 +69,19 @@ static int status_of(const struct s3_exchange *exchange)
     return status > 0 && status < 1000 ? (int)status : 0;
 }
 
+/* Grown from small ones, a long answer would leave all of these in the heap, about as much as half
+ * of it; a first piece as long as is trusted is mapped, and grows without being copied. */
 static void reserve_answer(struct s3_exchange *exchange, uint64_t bytes)
 {
     if (bytes <= exchange->answer_capacity)
         return;
     uint64_t capacity = 2 * exchange->answer_capacity;
     int64_t length = exchange->answer_headers.content_length;
-    if (length >= (int64_t)bytes && (uint64_t)length <= ANSWER_BYTES_TRUSTED)
-        capacity = (uint64_t)length;
+    uint64_t trusted = length > (int64_t)ANSWER_BYTES_TRUSTED ? ANSWER_BYTES_TRUSTED
+                       : length > 0                           ? (uint64_t)length
+                                                              : 0;
+    if (trusted >= bytes)
+        capacity = trusted;
     if (capacity < ANSWER_BYTES_FIRST)
         capacity = ANSWER_BYTES_FIRST;
     while (capacity < bytes)
