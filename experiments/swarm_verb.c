@@ -34,9 +34,9 @@ static const char *const usage =
     "Runs random worlds, one for each seed: producers, ranks and reclaimers on a virtual store,\n"
     "with lost, late and repeated requests, pauses, crashes, zombies, rollbacks and wrong clocks;\n"
     "then all heals and must converge. Checkers watch every version, report, delivery, deletion\n"
-    "and end. A seed that breaks a promise,\n"
-    "fails an assert, crashes or does not come to an end is printed as the command that replays\n"
-    "it, and shrunk. docs/swarm.md tells more.\n\n"
+    "and end. A seed that breaks a promise, fails an assert, crashes or does not come to an end "
+    "is\n"
+    "printed as the command that replays it, and shrunk. docs/swarm.md tells more.\n\n"
     "  --seeds N          so many worlds (default 1000)\n"
     "  --seed S           the first seed (default 1); alone, only this one\n"
     "  --trace            print every operation, attempt and fault (needs --seed)\n"
@@ -49,7 +49,7 @@ static const char *const usage =
     "  --faults A,B       only these kinds of faults; none: no fault\n"
     "  --percent P        so much of the drawn length of phase 1\n"
     "  --help             print this\n\n"
-    "Exit status: 0 done, 1 a promise was broken or a branch not met, 2 usage.";
+    "Exit status: 0 done, 1 a seed failed or a branch was not met, 2 usage.";
 
 /* ---- what is printed ---- */
 
@@ -175,7 +175,8 @@ static int hunt_run(const struct request *request)
 {
     struct swarm_hunt hunt = {.limits = request->limits,
                               .seeds = request->seeds,
-                              .jobs = request->jobs,
+                              .jobs =
+                                  request->jobs < request->seeds ? request->jobs : request->seeds,
                               .cpu_limit_ns = request->cpu_limit_ns,
                               .failed_one = print_failure,
                               .progress = progress_make(stderr, "swarm")};

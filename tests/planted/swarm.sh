@@ -7,6 +7,9 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 export LC_ALL=C
+# In a sanitized build, too, a crash is one by its signal.
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0"
+export UBSAN_OPTIONS="${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}handle_segv=0"
 build=${1:-build}
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
