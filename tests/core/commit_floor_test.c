@@ -61,6 +61,104 @@ static void create_below_the_floor_is_a_zombie_and_lost(void)
     world_close(world);
 }
 
+static void raise_to(struct scripted_store *store, void *version)
+{
+    struct floor floor = {.version = *(const uint64_t *)version, .step = 1};
+    scripted_store_raise_floor(store, floor);
+}
+
+/* How many validations of the create of version 3, on version 2, fail with the floor there. */
+static uint64_t invalid_with_floor(uint64_t version)
+{
+    struct world *world = world_open(19);
+    struct machine *machine = world_start_fenced(world, 1);
+    world_script(world,
+                 (struct rule){LIST_FLOOR, .times = 1, .before = raise_to, .context = &version});
+    world_until_visible(machine, 1);
+    world_check_counts(machine, 2, 0);
+    CU_ASSERT_EQUAL(machine->detail.version, 3);
+    uint64_t invalid = machine->counters.invalid;
+    world_close(world);
+    return invalid;
+}
+
+static void floor_at_the_base_leaves_a_create_valid_and_one_above_does_not(void)
+{
+    CU_ASSERT_EQUAL(invalid_with_floor(2), 0);
+    CU_ASSERT_EQUAL(invalid_with_floor(3), 1);
+}
+
+/* The floor is raised to the newest version, then a version lands that was sent long ago. */
+struct passing {
+    struct world *world;
+    struct manifest *late; /* NULL: what the script holds back */
+};
+
+static void chain_passes(struct scripted_store *store, void *context)
+{
+    struct passing *passing = context;
+    world_foreign_commit(store, passing->world);
+    world_floor_to_newest(store, passing->world);
+    if (passing->late == NULL)
+        scripted_store_apply_late(store);
+    else
+        CU_ASSERT(scripted_store_create_version(store, passing->late));
+}
+
+/* Version 3 of mine has no answer and does not come; another's is listed; what is read is mine, of
+ * a version right below the floor. */
+static void own_version_right_below_the_floor_is_not_won(void)
+{
+    struct world *world = world_open(20);
+    struct machine *machine = world_start_fenced(world, 0);
+    struct passing passing = {.world = world};
+    world_script(world,
+                 (struct rule){CREATE_VERSION, .version = 3, .times = 1, ANSWER(STORE_UNKNOWN),
+                               .application = APPLY_LATE, .late_requests = VERY_LATE});
+    world_script(world, (struct rule){CREATE_VERSION, .version = 3, .times = COMMIT_RESENDS_MAX,
+                                      ANSWER(STORE_UNKNOWN), .application = DROP});
+    world_script(world,
+                 (struct rule){LIST_NEWER, .skip = 1, .times = 1, .before = world_foreign_commit});
+    world_script(world, (struct rule){READ_VERSION, .version = 3, .skip = COMMIT_RESENDS_MAX + 1,
+                                      .times = 1, .before = chain_passes, .context = &passing});
+    world_until_attempts(machine, 2);
+    world_check_counts(machine, 1, 1);
+    CU_ASSERT_EQUAL(machine->counters.invalid, 1);
+    CU_ASSERT_EQUAL(world->history.zombies, 1);
+    CU_ASSERT_EQUAL(scripted_store_floor(world->store).version, 4);
+    world_until_visible(machine, 3);
+    world_close(world);
+}
+
+/* Another's version of the same base: not mine, which lived and was deleted. */
+static struct manifest *foreign_third(struct world *world)
+{
+    struct manifest *base = scripted_store_version(world->store, 2);
+    struct manifest_change change = {.author = {.producer = FOREIGNER, .epoch = 1},
+                                     .state = {.producer = FOREIGNER, .epoch = 1}};
+    change.state.last_commit_version = 3;
+    struct manifest *next = manifest_append(base, &change);
+    manifest_release(base);
+    return next;
+}
+
+static void foreign_version_right_below_the_floor_does_not_lose_mine(void)
+{
+    struct world *world = world_open(21);
+    struct machine *machine = world_start_fenced(world, 1);
+    struct passing passing = {.world = world, .late = foreign_third(world)};
+    world_script(world, (struct rule){LIST_FLOOR, .times = 1, .before = world_floor_to_newest});
+    world_script(world, (struct rule){READ_VERSION, .version = 3, .times = 1,
+                                      .before = chain_passes, .context = &passing});
+    world_until_visible(machine, 1);
+    world_check_counts(machine, 2, 0);
+    CU_ASSERT_EQUAL(machine->counters.invalid, 2);
+    CU_ASSERT_EQUAL(world->history.zombies, 1);
+    CU_ASSERT_EQUAL(scripted_store_floor(world->store).version, 4);
+    manifest_release(passing.late);
+    world_close(world);
+}
+
 static void foreign_keys_do_not_hide_the_floor(void)
 {
     struct world *world = world_open(14);
@@ -157,6 +255,9 @@ const struct harness_test commit_floor_tests[] = {
     HARNESS_TEST(batches_made_while_searching_again_are_committed),
     HARNESS_TEST(floor_past_the_base_after_a_create_leaves_it_to_my_state),
     HARNESS_TEST(create_below_the_floor_is_a_zombie_and_lost),
+    HARNESS_TEST(floor_at_the_base_leaves_a_create_valid_and_one_above_does_not),
+    HARNESS_TEST(own_version_right_below_the_floor_is_not_won),
+    HARNESS_TEST(foreign_version_right_below_the_floor_does_not_lose_mine),
     HARNESS_TEST(foreign_keys_do_not_hide_the_floor),
     HARNESS_TEST(create_that_lands_as_a_zombie_much_later_is_believed_by_nobody),
     HARNESS_TEST(trim_follows_the_floor),
