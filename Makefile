@@ -106,7 +106,7 @@ test: deps-servers ## Install what is missing, build, run lint and all tests
 	@tools/run_tests.sh tools/lint.sh tests/lint/run.sh 'tests/lint/documented_tests.sh $(BUILD)' \
 		'tests/core_symbols.sh $(BUILD)' \
 		'tests/fuzz/seeds.sh $(BUILD)' 'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' \
-		'tests/model/planted.sh $(BUILD) 60 life' 'tests/planted/run.sh $(BUILD)' \
+		'tests/model/planted.sh $(BUILD) 60 life quick resends' 'tests/planted/run.sh $(BUILD)' \
 		'tests/planted/swarm.sh $(BUILD)' \
 		'tests/live/kills.sh $(PROGRAM) 16' \
 		'tests/live/exactly_once.sh $(PROGRAM) 10' 'tests/live/srun.sh $(PROGRAM)' \
@@ -120,7 +120,8 @@ swarm: build ## Run random worlds with faults, under checkers (SEEDS=10000)
 	@$(PROGRAM) swarm --seeds $(or $(SEEDS),10000)
 
 model: ## Search small worlds with the core's real machines: to the end, or 10 minutes each
-	@tests/model/run.sh $(BUILD) 600 quick pair probe crashes zombies incarnations \
+	@tests/model/run.sh $(BUILD) 600 quick pair probe floors resends successor crashes \
+		zombies incarnations \
 		life takeover numbers rollback overlap newcomer agreed first markers retired pages trim \
 		readers undecided orphans two_floors
 	@tests/model/planted.sh $(BUILD)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Proves that the search of the life of steps can fail: plants one bug after the other into a copy of
-# a file of the core, and searches until a promise is broken. A bug that is not found is a failure;
+# Proves that the searches of both kinds of worlds can fail: plants one bug after the other into a copy
+# of a file of the core, and searches until a promise is broken. A bug that is not found is a failure;
 # so is one that does not fit the core any more: then its row below is to be written anew.
 #
 #   tests/model/planted.sh [BUILD [SECONDS [BUG|BOUNDS...]]]   default: build, 300 s for each, all bugs;
@@ -54,11 +54,41 @@ plant() {
 	steps=$(grep -c '^ *[0-9]*  ' "$room/out")
 	if grep -qE 'BROKEN: ' "$room/out" && [[ $verdict =~ $found ]]; then
 		passed=$((passed + 1))
-		printf '%-24s in %-10s %3d steps: %.110s\n' "$bug" "$bounds" "$steps" "${verdict#BROKEN: }"
+		printf '%-30s in %-10s %3d steps: %.110s\n' "$bug" "$bounds" "$steps" "${verdict#BROKEN: }"
 	else
 		fail "$bug" "not found: ${verdict:-$(tail -1 "$room/out")}"
 	fi
 }
+
+# ---- how versions come about ----
+
+plant unknown_is_lost quick 'reports an attempt lost that is' commit.c \
+	's/(counters\.unknown\+\+;\n *)break;/\1return send_validation(commit, COMMIT_INTENT_LOST);/'
+plant created_is_not_validated quick 'the chain does not|no version lives by it' commit.c \
+	's/(case STORE_OK:\n[^:]*visible_ns = now_ns;\n *)return send_validation\(commit, COMMIT_INTENT_WON\);/\1commit->intent = COMMIT_INTENT_WON; return decide(commit, now_ns);/'
+plant lost_is_not_validated pair 'reports an attempt lost that is' commit.c \
+	's/return send_validation\(commit, commit_judge\(commit\)\);/enum commit_intent intent = commit_judge(commit); if (intent != COMMIT_INTENT_LOST) return send_validation(commit, intent); commit->intent = intent; return decide(commit, now_ns);/'
+plant rebase_lost_is_not_validated floors 'reports an attempt lost that is' commit.c \
+	's/(case REBASE_LOST:\n *commit->answered_ns = now_ns;\n *)return send_validation\(commit, COMMIT_INTENT_LOST\);/\1commit->intent = COMMIT_INTENT_LOST; return decide(commit, now_ns);/'
+plant rebase_won_is_not_validated floors 'no version lives by it' commit.c \
+	's/(case REBASE_WON:\n *commit->answered_ns = now_ns;\n *commit->detail\.visible_ns = now_ns;\n *)return send_validation\(commit, COMMIT_INTENT_WON\);/\1commit->intent = COMMIT_INTENT_WON; return decide(commit, now_ns);/'
+plant end_is_not_validated successor 'ended as fenced, and no living' commit.c \
+	's/(case REBASE_END:\n *)return send_validation\(commit, COMMIT_INTENT_END\);/\1return effect_end(commit, commit->end, commit->end_text);/'
+# It matters where a version that was read decides, and the floor is at the one after it; not after a
+# create, whose lowest version is its base: with the floor at the version created, that one lives.
+plant floor_is_off_by_one resends 'no version lives by it' commit.c \
+	's/commit->seen\.floor\.version > commit->lowest_used\)/commit->seen.floor.version > commit->lowest_used + 1)/'
+plant fencing_keeps_the_epoch zombies 'a second incarnation of an epoch' commit_rebase.c \
+	's/(uint32_t epoch = )\(state[^;]*\) \+ 1;/\1state != NULL ? state->epoch : 1;/'
+plant epoch_check_is_forgotten zombies 'Assertion' commit_rebase.c \
+	's/if \(state->epoch > commit->epoch \|\| !is_mine\(commit, state\)\)/if (0)/'
+plant mine_by_epoch zombies 'no version lives by it' commit_rebase.c \
+	's/(enum commit_intent commit_judge\(struct commit \*commit\)\n\{)/\1 if (commit->known->author.producer == commit->options.producer) return commit->known->author.epoch == commit->sent->author.epoch ? COMMIT_INTENT_WON : COMMIT_INTENT_LOST;/' \
+	's/assert\(is_mine\(commit, state\)\);//'
+plant fenced_fences_back zombies 'reports an attempt lost that is' commit_rebase.c \
+	's/if \(!state \|\| state->epoch <= epoch\)/if (1)/'
+
+# ---- how steps live and go ----
 
 plant deletes_before_the_floor life 'is deleted, the floor' reclaim.c \
 	's/reclaim->phase = RECLAIM_RAISING;\n    name_floor\(reclaim->control\.key, floor\);\n    reclaim_put\(reclaim, effects\);/reclaim->floor = floor; sweep(reclaim, effects);/'

@@ -1,41 +1,14 @@
-/* world.c - the store, the machines and the specification. Ours. */
+/* world.c - the store, the machines and what can happen to them. Ours. */
 #include "tests/model/world.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/model/world_hash.h"
-
-#define BATCH_BYTES 10
-
-__attribute__((format(printf, 2, 3))) static void broken(struct world *world, const char *format,
-                                                         ...)
-{
-    if (world->problem[0] != '\0')
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(world->problem, sizeof(world->problem), format, arguments);
-    va_end(arguments);
-}
+#include "tests/model/world_spec.h"
 
 /* ---- machines ---- */
-
-static uint32_t producer_of(const struct machine *machine)
-{
-    return machine->commit.options.producer;
-}
-
-/* A lost attempt must not be part of the living chain. */
-static void check_lost(struct world *world, const struct machine *machine)
-{
-    for (uint64_t version = 1; version <= world->newest; version++)
-        if (machine_reported_lost(machine, world->living[version]))
-            broken(world, "producer %" PRIu32 " reports an attempt lost that is version %" PRIu64,
-                   producer_of(machine), version);
-}
 
 /* Follows the machine until it waits for an answer, or for its next attempt. */
 static void follow(struct world *world, struct machine *machine, struct commit_effect effect)
@@ -45,24 +18,12 @@ static void follow(struct world *world, struct machine *machine, struct commit_e
     machine->busy = effect.kind == COMMIT_SUBMIT;
     if (effect.kind == COMMIT_ENDED) {
         machine->alive = false;
-        if (machine->commit.end != COMMIT_END_FENCED)
-            broken(world, "producer %" PRIu32 " ended: %s", producer_of(machine),
-                   machine->commit.end_text);
+        world_check_ended(world, machine);
     }
     if (effect.kind != COMMIT_DECIDED)
         return;
     const struct commit *commit = &machine->commit;
-    const struct producer_state *state = NULL;
-    assert(commit->attempts < 64);
-    if (commit->attempt.outcome == ATTEMPT_LOST) {
-        machine->lost |= UINT64_C(1) << commit->attempts;
-        check_lost(world, machine);
-    }
-    if (world->newest > 0)
-        state = manifest_state_find(world->living[world->newest], producer_of(machine));
-    if (commit->committed_sequence > (state ? state->last_sequence : 0))
-        broken(world, "producer %" PRIu32 " believes in sequence %" PRIu64 ", the chain does not",
-               producer_of(machine), commit->committed_sequence);
+    world_check_decided(world, machine);
     while (machine->queue.ready > 0 &&
            batch_queue_at(&machine->queue, 0)->sequence <= commit->committed_sequence)
         batch_queue_pop(&machine->queue);
@@ -74,8 +35,8 @@ static void begin(struct world *world, struct machine *machine)
     if (commit->epoch != 0 && machine->queue.count == 0) {
         uint64_t sequence = commit->committed_sequence + 1;
         struct batch batch = {.sequence = sequence,
-                              .end_offset = commit->committed_offset + BATCH_BYTES,
-                              .bytes = BATCH_BYTES};
+                              .end_offset = commit->committed_offset + WORLD_BATCH_BYTES,
+                              .bytes = WORLD_BATCH_BYTES};
         batch_queue_push(&machine->queue, &batch);
         batch_queue_uploaded(&machine->queue, sequence, 0);
     }
@@ -101,55 +62,6 @@ static void start_machine(struct world *world, uint32_t producer)
     commit_init(&machine->commit, &options, random_stream_make(1, producer), &machine->queue);
 }
 
-/* ---- the specification ---- */
-
-static void check_entry(uint64_t step, const struct manifest_entry *entry, void *context)
-{
-    struct world *world = context;
-    const struct producer_state *before =
-        manifest_state_find(world->living[world->newest], entry->tgb.producer);
-    uint64_t sequence = before ? before->last_sequence : 0;
-    if (entry->tgb.sequence != sequence + 1)
-        broken(world,
-               "step %" PRIu64 " is sequence %" PRIu64 " of producer %" PRIu32 " after %" PRIu64,
-               step, entry->tgb.sequence, entry->tgb.producer, sequence);
-    if (entry->tgb.end_offset != sequence * BATCH_BYTES + BATCH_BYTES)
-        broken(world, "step %" PRIu64 " does not continue its stream", step);
-}
-
-/* A create was applied: is the chain still what it must be? */
-static void check_created(struct world *world, struct manifest *created)
-{
-    if (created->version < world->floor.version) {
-        world->zombie = true;
-        return;
-    }
-    if (created->version != world->newest + 1) {
-        broken(world, "version %" PRIu64 " created while the newest is %" PRIu64, created->version,
-               world->newest);
-        return;
-    }
-    if (world->newest > 0) {
-        const struct manifest *base = world->living[world->newest];
-        const struct producer_state *before = manifest_state_find(base, created->author.producer);
-        if (created->next_step < base->next_step)
-            broken(world, "version %" PRIu64 " loses steps", created->version);
-        if (before && created->author.epoch < before->epoch)
-            broken(world, "version %" PRIu64 " by a fenced epoch", created->version);
-        if (before && created->author.epoch == before->epoch &&
-            memcmp(&before->incarnation, &created->author.incarnation, INCARNATION_BYTES) != 0)
-            broken(world, "version %" PRIu64 " by a second incarnation of an epoch",
-                   created->version);
-        manifest_visit_entries(created, base->next_step, check_entry, world);
-    }
-    for (uint32_t i = 0; i < world->machine_count; i++)
-        if (machine_reported_lost(&world->machines[i], created))
-            broken(world, "version %" PRIu64 " is of an attempt that was reported lost",
-                   created->version);
-    world->newest = created->version;
-    world->living[created->version] = manifest_retain(created);
-}
-
 /* ---- the store ---- */
 
 static enum store_outcome create(struct world *world, uint64_t version, struct manifest *manifest)
@@ -158,7 +70,7 @@ static enum store_outcome create(struct world *world, uint64_t version, struct m
     if (world->stored[version])
         return STORE_EXISTS;
     world->stored[version] = manifest_retain(manifest);
-    check_created(world, manifest);
+    world_check_created(world, manifest);
     return STORE_OK;
 }
 
@@ -201,7 +113,7 @@ static enum store_outcome apply(struct world *world, struct store_op *op)
     case STORE_VERB_COUNT:
         break;
     }
-    broken(world, "a commit machine sent a %s", store_verb_name(op->verb));
+    world_broken(world, "a commit machine sent a %s", store_verb_name(op->verb));
     return STORE_FAILED;
 }
 
@@ -237,7 +149,7 @@ static bool creating(const struct machine *machine)
 static bool newest_incarnation(const struct world *world, uint32_t index)
 {
     for (uint32_t i = index + 1; i < world->machine_count; i++)
-        if (producer_of(&world->machines[i]) == producer_of(&world->machines[index]))
+        if (machine_producer(&world->machines[i]) == machine_producer(&world->machines[index]))
             return false;
     return true;
 }
@@ -258,7 +170,15 @@ static void machine_choices(const struct world *world, uint32_t index, struct ch
     if (machine->alive && world->crashes < bounds->crashes && world->late_count < bounds->late)
         choices[(*count)++] = (struct choice){CHOICE_CRASH, index};
     if (world->machine_count < bounds->machines && newest_incarnation(world, index))
-        choices[(*count)++] = (struct choice){CHOICE_RESTART, producer_of(machine)};
+        choices[(*count)++] = (struct choice){CHOICE_RESTART, machine_producer(machine)};
+}
+
+/* A reclaimer goes by the newest version that it has read. */
+static void floor_choices(const struct world *world, struct choice *choices, uint32_t *count)
+{
+    for (uint32_t behind = world->bounds.floors_at_newest ? 0 : 1; behind <= 1; behind++)
+        if (world->newest > world->floor.version + behind)
+            choices[(*count)++] = (struct choice){CHOICE_RAISE_FLOOR, behind};
 }
 
 /* Nothing that can still happen changes what this operation finds. */
@@ -302,8 +222,8 @@ static uint32_t world_choices(const void *looked_at, struct choice choices[WORLD
         machine_choices(world, i, choices, &count);
     for (uint32_t i = 0; i < world->late_count; i++)
         choices[count++] = (struct choice){CHOICE_LAND, i};
-    if (world->floors < world->bounds.floors && world->newest > world->floor.version + 1)
-        choices[count++] = (struct choice){CHOICE_RAISE_FLOOR, 0};
+    if (world->floors < world->bounds.floors)
+        floor_choices(world, choices, &count);
     for (uint32_t version = 1; version < world->floor.version; version++)
         if (world->stored[version])
             choices[count++] = (struct choice){CHOICE_DELETE, version};
@@ -319,11 +239,11 @@ static void crash(struct world *world, struct machine *machine)
     machine->alive = false;
 }
 
-static void raise_floor(struct world *world)
+static void raise_floor(struct world *world, uint64_t version)
 {
     world->floors++;
-    world->floor.version = world->newest - 1;
-    world->floor.step = world->living[world->newest - 1]->first_step;
+    world->floor.version = version;
+    world->floor.step = world->living[version]->first_step;
 }
 
 static void world_step(void *stepped, struct choice choice)
@@ -363,7 +283,7 @@ static void world_step(void *stepped, struct choice choice)
         start_machine(world, choice.index);
         break;
     case CHOICE_RAISE_FLOOR:
-        raise_floor(world);
+        raise_floor(world, world->newest - choice.index);
         break;
     case CHOICE_DELETE:
         manifest_release(world->stored[choice.index]);
@@ -447,8 +367,12 @@ static void world_describe(const void *described, struct choice choice, char tex
                                         "restart producer",
                                         "raise the floor",
                                         "delete version"};
-    if (choice.kind == CHOICE_RESTART || choice.kind == CHOICE_DELETE ||
-        choice.kind == CHOICE_RAISE_FLOOR) {
+    if (choice.kind == CHOICE_RAISE_FLOOR) {
+        snprintf(text, WORLD_TEXT_MAX, "%s to version %" PRIu64, names[choice.kind],
+                 world->newest - choice.index);
+        return;
+    }
+    if (choice.kind == CHOICE_RESTART || choice.kind == CHOICE_DELETE) {
         snprintf(text, WORLD_TEXT_MAX, "%s %" PRIu32, names[choice.kind], choice.index);
         return;
     }
@@ -459,8 +383,8 @@ static void world_describe(const void *described, struct choice choice, char tex
     }
     const struct machine *machine = &world->machines[choice.index];
     snprintf(text, WORLD_TEXT_MAX, "producer %" PRIu32 " incarnation %d: %s %s %s",
-             producer_of(machine), machine->commit.options.incarnation.bytes[0], names[choice.kind],
-             machine->busy ? store_verb_name(machine->commit.op.verb) : "",
+             machine_producer(machine), machine->commit.options.incarnation.bytes[0],
+             names[choice.kind], machine->busy ? store_verb_name(machine->commit.op.verb) : "",
              machine->busy ? machine->commit.op.key : "");
 }
 

@@ -20,13 +20,14 @@
 #define WORLD_PROBLEM_MAX 256
 
 struct world_bounds {
-    uint32_t producers; /* started at the beginning */
-    uint32_t machines;  /* incarnations in all, restarts included */
-    uint64_t versions;  /* no attempt begins once the living chain is this long */
-    uint32_t unknowns;  /* creates that are answered UNKNOWN, landing or not */
-    uint32_t late;      /* of them, how many may be on their way at a time */
-    uint32_t floors;    /* times that the reclaimer raises the floor */
-    uint32_t crashes;   /* machines that die; a restart needs none: the old one may live on */
+    uint32_t producers;    /* started at the beginning */
+    uint32_t machines;     /* incarnations in all, restarts included */
+    uint64_t versions;     /* no attempt begins once the living chain is this long */
+    uint32_t unknowns;     /* creates that are answered UNKNOWN, landing or not */
+    uint32_t late;         /* of them, how many may be on their way at a time */
+    uint32_t floors;       /* times that the reclaimer raises the floor, to the newest but one */
+    bool floors_at_newest; /* or to the newest version itself */
+    uint32_t crashes;      /* machines that die; a restart needs none: the old one may live on */
     enum commit_find find;
 };
 
@@ -72,7 +73,7 @@ enum choice_kind {
     CHOICE_BEGIN,           /* machine: it begins an attempt */
     CHOICE_CRASH,           /* machine: it dies; its create may land later */
     CHOICE_RESTART,     /* index: a producer's next incarnation starts; the last one may live on */
-    CHOICE_RAISE_FLOOR, /* to the newest living version but one */
+    CHOICE_RAISE_FLOOR, /* index: so many versions below the newest living one */
     CHOICE_DELETE,      /* index: a version below the floor */
 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool wrote(const struct machine *machine, const struct manifest *manifest)
+bool machine_wrote(const struct machine *machine, const struct manifest *manifest)
 {
     return memcmp(&machine->commit.options.incarnation, &manifest->author.incarnation,
                   INCARNATION_BYTES) == 0;
@@ -11,7 +11,7 @@ static bool wrote(const struct machine *machine, const struct manifest *manifest
 
 bool machine_reported_lost(const struct machine *machine, const struct manifest *manifest)
 {
-    return wrote(machine, manifest) && (machine->lost >> manifest->author.attempt & 1);
+    return machine_wrote(machine, manifest) && (machine->lost >> manifest->author.attempt & 1);
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)
