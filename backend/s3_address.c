@@ -24,8 +24,7 @@ static bool ends_with(const char *text, const char *end)
     return bytes >= end_bytes && strcasecmp(text + bytes - end_bytes, end) == 0;
 }
 
-/* What may be repeated in a message. */
-static const char *shown(const char *text)
+const char *s3_address_shown(const char *text)
 {
     return strchr(text, '@') == NULL ? text : "(not shown, it may hold a password)";
 }
@@ -100,7 +99,7 @@ static enum open_result split_address(const char *address, struct s3_address *pa
         wrong = prefix_wrong(prefix);
     }
     if (wrong != NULL) {
-        snprintf(error, STORE_ERROR_MAX, "s3://%.100s: %s", shown(address), wrong);
+        snprintf(error, STORE_ERROR_MAX, "s3://%.100s: %s", s3_address_shown(address), wrong);
         return OPEN_BAD_INPUT;
     }
     memcpy(parsed->prefix, prefix, strlen(prefix) + 1);
@@ -247,7 +246,8 @@ static enum open_result parse_endpoint(const char *endpoint, struct s3_address *
     if (wrong == NULL && url->rest[0] != '\0' && strcmp(url->rest, "/") != 0)
         wrong = "it goes on behind the host; the bucket belongs into s3://BUCKET/PREFIX";
     if (wrong != NULL) {
-        snprintf(error, STORE_ERROR_MAX, "endpoint \"%.80s\": %s", shown(endpoint), wrong);
+        snprintf(error, STORE_ERROR_MAX, "endpoint \"%.80s\": %s", s3_address_shown(endpoint),
+                 wrong);
         return OPEN_BAD_INPUT;
     }
     parsed->tls = url->tls;
@@ -306,7 +306,7 @@ enum open_result s3_address_parse(const char *address, const char *endpoint, con
     if (!region_valid(region, parsed->aws)) {
         snprintf(error, STORE_ERROR_MAX,
                  "region \"%.64s\": not a region's name, such as us-east-1 or eu-west-3",
-                 shown(region));
+                 s3_address_shown(region));
         return OPEN_BAD_INPUT;
     }
     memcpy(parsed->region, region, strlen(region) + 1);

@@ -38,6 +38,8 @@ struct s3_address {
 MUST_USE enum open_result s3_address_parse(const char *address, const char *endpoint,
                                            const char *region, enum s3_style style,
                                            struct s3_address *parsed, char error[STORE_ERROR_MAX]);
+/* What may be repeated of it in a message: the text, or, if it has an '@', that it is not shown. */
+const char *s3_address_shown(const char *text);
 /* The encoded path of the object `key` below the prefix; for "" the bucket's own (for LIST). */
 void s3_address_path(const struct s3_address *address, const char *key, char path[S3_PATH_MAX]);
 /* The full key: prefix, slash, key. */

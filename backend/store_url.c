@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/s3_address.h"
+
 #define SUPPORTED "file:///absolute/dir, file://relative/dir, s3://bucket/prefix"
 
 struct scheme {
@@ -54,13 +56,13 @@ static const struct scheme *find_scheme(const char *url, const char **rest,
         return good ? &schemes[i] : NULL;
     }
     const char *separator = strstr(url, "://");
-    if (separator == NULL)
+    if (separator == NULL || memchr(url, '@', (size_t)(separator - url)) != NULL)
         snprintf(error, STORE_ERROR_MAX, "\"%.80s\": not a store's address; supported: " SUPPORTED,
-                 url);
+                 s3_address_shown(url));
     else
         snprintf(error, STORE_ERROR_MAX,
-                 "\"%.80s\": there are no stores of the kind %.*s://; supported: " SUPPORTED, url,
-                 (int)(separator - url < 32 ? separator - url : 32), url);
+                 "\"%.80s\": there are no stores of the kind %.*s://; supported: " SUPPORTED,
+                 s3_address_shown(url), (int)(separator - url < 32 ? separator - url : 32), url);
     return NULL;
 }
 

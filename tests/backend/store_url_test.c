@@ -29,6 +29,21 @@ static void bad_addresses_are_named(void)
     live_loop_close(loop);
 }
 
+/* Before an '@' stands what may be a password. */
+static void a_text_with_an_at_sign_is_never_repeated(void)
+{
+    static const char *const urls[] = {"https://user:word@host/bucket", "user:word@host",
+                                       "word@kind://host/bucket", "s3://user:word@host/bucket"};
+    char error[STORE_ERROR_MAX];
+    for (size_t i = 0; i < HARNESS_COUNT(urls); i++) {
+        error[0] = '\0';
+        CU_ASSERT_EQUAL(store_url_check(urls[i], error), OPEN_BAD_INPUT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, "not shown"));
+        CU_ASSERT_PTR_NULL(strstr(error, "word@"));
+        CU_ASSERT_PTR_NULL(strstr(error, "user:"));
+    }
+}
+
 static void bad_buckets_are_refused_without_opening(void)
 {
     static const char *const urls[] = {"s3:///prefix", "s3://a", "s3://under_score..dots/x",
@@ -88,6 +103,7 @@ static void the_readers_option_gets_through(void)
 const struct harness_test store_url_tests[] = {
     HARNESS_TEST(bad_addresses_are_named),
     HARNESS_TEST(bad_buckets_are_refused_without_opening),
+    HARNESS_TEST(a_text_with_an_at_sign_is_never_repeated),
     HARNESS_TEST(absolute_and_relative_directories_open),
     HARNESS_TEST(the_readers_option_gets_through),
     {0}};
