@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "experiments/config/text_line.h"
 #include "experiments/config/units.h"
 
 #define FIELDS 5
@@ -27,7 +27,6 @@ void order_file_close(struct order_file *file)
 {
     if (file->stream != NULL)
         fclose(file->stream);
-    free(file->text);
     *file = (struct order_file){0};
 }
 
@@ -37,7 +36,7 @@ static bool parse(char *text, struct order_line *line)
     uint64_t fields[FIELDS];
     struct diagnostic diagnostic;
     for (int i = 0; i < FIELDS; i++) {
-        char *end = strchr(text, i < FIELDS - 1 ? ' ' : '\n');
+        char *end = strchr(text, i < FIELDS - 1 ? ' ' : '\0');
         if (end == NULL)
             return false;
         *end = '\0';
@@ -45,7 +44,7 @@ static bool parse(char *text, struct order_line *line)
             return false;
         text = end + 1;
     }
-    if (*text != '\0' || fields[1] > UINT32_MAX || fields[2] > UINT32_MAX)
+    if (fields[1] > UINT32_MAX || fields[2] > UINT32_MAX)
         return false;
     *line = (struct order_line){
         .step = fields[0],
@@ -60,11 +59,12 @@ static bool parse(char *text, struct order_line *line)
 enum order_next order_file_next(struct order_file *file, struct order_line *line,
                                 char error[ORDER_FILE_TEXT_MAX])
 {
-    ssize_t got = getline(&file->text, &file->capacity, file->stream);
-    if (got <= 0 || file->text[got - 1] != '\n')
+    char text[ORDER_LINE_BYTES_MAX];
+    enum text_line got = text_line_read(file->stream, text, sizeof(text));
+    if (got != TEXT_LINE_WHOLE && got != TEXT_LINE_BAD)
         return ORDER_END;
     file->line++;
-    if (!parse(file->text, line) || line->step == 0) {
+    if (got == TEXT_LINE_BAD || !parse(text, line) || line->step == 0) {
         snprintf(error, ORDER_FILE_TEXT_MAX,
                  "%.400s:%" PRIu64 ": expected STEP PRODUCER EPOCH SEQUENCE BYTES", file->path,
                  file->line);

@@ -10,6 +10,7 @@
 #include "core/base.h"
 
 #define ORDER_FILE_TEXT_MAX 640
+#define ORDER_LINE_BYTES_MAX 128 /* of a line as text, with a NUL: five numbers */
 
 struct order_line {
     uint64_t step;
@@ -23,8 +24,6 @@ struct order_line {
 struct order_file {
     const char *path; /* borrowed */
     FILE *stream;
-    char *text; /* of getline */
-    size_t capacity;
     uint64_t line;
     struct order_line last; /* step 0: none yet */
 };

@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "experiments/config/text_line.h"
 #include "experiments/config/units.h"
 
 #define LINE_MAX_BYTES 192
@@ -74,7 +74,6 @@ void rank_log_close(struct rank_log *log)
 {
     if (log->stream != NULL)
         fclose(log->stream);
-    free(log->text);
     *log = (struct rank_log){0};
 }
 
@@ -94,11 +93,11 @@ static bool take_digest(const char *text, uint64_t *digest)
 {
     static const char digits[] = "0123456789abcdef";
     uint64_t value = 0;
-    if (strlen(text) != DIGEST_DIGITS + 1 || text[DIGEST_DIGITS] != '\n')
+    if (strlen(text) != DIGEST_DIGITS)
         return false;
     for (int i = 0; i < DIGEST_DIGITS; i++) {
         const char *digit = strchr(digits, text[i]);
-        if (digit == NULL || *digit == '\0')
+        if (digit == NULL)
             return false;
         value = value << 4 | (uint64_t)(digit - digits);
     }
@@ -129,9 +128,10 @@ static bool parse(char *text, struct rank_line *line)
 
 enum rank_log_next rank_log_next(struct rank_log *log, struct rank_line *line)
 {
-    ssize_t got = getline(&log->text, &log->capacity, log->stream);
-    if (got <= 0)
+    char text[LINE_MAX_BYTES];
+    enum text_line got = text_line_read(log->stream, text, sizeof(text));
+    if (got == TEXT_LINE_END)
         return RANK_LOG_END;
     log->line++;
-    return parse(log->text, line) ? RANK_LOG_LINE : RANK_LOG_DAMAGED;
+    return got == TEXT_LINE_WHOLE && parse(text, line) ? RANK_LOG_LINE : RANK_LOG_DAMAGED;
 }

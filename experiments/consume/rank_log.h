@@ -33,8 +33,6 @@ struct rank_line {
 /* A log that is being read; zero it first. */
 struct rank_log {
     FILE *stream;
-    char *text; /* of getline */
-    size_t capacity;
     uint64_t line;
 };
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "experiments/config/text_line.h"
 #include "experiments/config/units.h"
 
 #define LINE_MAX_BYTES 512
@@ -54,11 +55,14 @@ bool reported_read(const char *path, struct reported *reported, struct diagnosti
         return false;
     }
     bool valid = true;
-    for (unsigned number = 1; valid && fgets(line, sizeof(line), file) != NULL; number++) {
-        line[strcspn(line, "\n")] = '\0';
-        if (line[0] == '#' || line[0] == '\0')
+    enum text_line got;
+    for (unsigned number = 1;
+         valid && (got = text_line_read(file, line, sizeof(line))) != TEXT_LINE_END; number++) {
+        bool bad = text_line_bad(got);
+        if (!bad && (line[0] == '#' || line[0] == '\0'))
             continue;
-        valid = reported->count < REPORTED_MAX && parse(line, &reported->rows[reported->count]);
+        valid =
+            !bad && reported->count < REPORTED_MAX && parse(line, &reported->rows[reported->count]);
         if (valid)
             reported->count++;
         else

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/config/text_line.h"
+
 #define LINE_MAX_BYTES 512
 
 /* Cuts the text at its next comma. NULL if there was none. */
@@ -37,7 +39,9 @@ static void add_note(struct reference_file *file, const char *line)
 static bool take_line(struct reference_file *file, char *line, bool *named,
                       struct diagnostic *diagnostic)
 {
-    line[strcspn(line, "\r\n")] = '\0';
+    size_t bytes = strlen(line);
+    if (bytes > 0 && line[bytes - 1] == '\r')
+        line[bytes - 1] = '\0';
     if (*line == '#') {
         add_note(file, line);
         return true;
@@ -54,6 +58,7 @@ bool reference_file_read(const char *path, struct reference_file *file,
 {
     char line[LINE_MAX_BYTES];
     struct diagnostic reason;
+    enum text_line got;
     bool named = false;
     bool valid = true;
     int number = 0;
@@ -64,11 +69,16 @@ bool reference_file_read(const char *path, struct reference_file *file,
         diagnostic_set(diagnostic, "%s: %s", path, strerror(errno));
         return false;
     }
-    while (valid && fgets(line, sizeof(line), stream) != NULL) {
+    while (valid && (got = text_line_read(stream, line, sizeof(line))) != TEXT_LINE_END) {
         number++;
-        valid = take_line(file, line, &named, &reason);
+        diagnostic_set(&reason, "the line is too long, or holds a NUL");
+        valid = !text_line_bad(got) && take_line(file, line, &named, &reason);
     }
     fclose(stream);
+    if (valid && !named) {
+        diagnostic_set(diagnostic, "%s: no line names the columns, %s", path, file->columns);
+        return false;
+    }
     if (!valid)
         diagnostic_set(diagnostic, "%s:%d: %.500s", path, number, reason.text);
     return valid;

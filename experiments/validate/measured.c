@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/config/text_line.h"
 #include "experiments/config/units.h"
 
 #define LINE_BYTES_MAX 256
@@ -86,10 +87,14 @@ static bool read_row(char *const fields[FIELDS], struct measured_row *row,
             diagnostic_set(diagnostic, "%s must be above 0", names[i]);
             return false;
         }
+    if (!(row->values[MEASURED_FAILED] >= 0.0 && row->values[MEASURED_FAILED] <= 100.0)) {
+        diagnostic_set(diagnostic, "%s must be from 0 to 100", names[MEASURED_FAILED]);
+        return false;
+    }
     return true;
 }
 
-/* One line without its end. `number`: 1 is the first. */
+/* `number`: 1 is the first. */
 static bool take_line(char *line, size_t number, struct measured *measured,
                       struct diagnostic *diagnostic)
 {
@@ -110,6 +115,16 @@ static bool take_line(char *line, size_t number, struct measured *measured,
     return read_row(fields, &measured->rows[measured->count++], diagnostic);
 }
 
+static bool read_line(FILE *file, char line[LINE_BYTES_MAX], bool *bad)
+{
+    enum text_line got = text_line_read(file, line, LINE_BYTES_MAX);
+    size_t bytes = strlen(line);
+    *bad = text_line_bad(got);
+    if (bytes > 0 && line[bytes - 1] == '\r')
+        line[bytes - 1] = '\0';
+    return got != TEXT_LINE_END;
+}
+
 bool measured_read(const char *path, struct measured *measured, struct diagnostic *diagnostic)
 {
     char line[LINE_BYTES_MAX];
@@ -121,9 +136,10 @@ bool measured_read(const char *path, struct measured *measured, struct diagnosti
         return false;
     }
     bool ok = true;
-    for (size_t number = 1; ok && fgets(line, sizeof(line), file) != NULL; number++) {
-        line[strcspn(line, "\r\n")] = '\0';
-        ok = take_line(line, number, measured, &inner);
+    bool bad;
+    for (size_t number = 1; ok && read_line(file, line, &bad); number++) {
+        diagnostic_set(&inner, "the line is too long, or holds a NUL");
+        ok = !bad && take_line(line, number, measured, &inner);
         if (!ok)
             diagnostic_set(diagnostic, "%s:%zu: %s", path, number, inner.text);
     }

@@ -11,6 +11,12 @@
 #define HEAD "# Machine: two cores.\n#Servers: one.\n" LIVE_REFERENCE_COLUMNS "\n"
 #define ROW "rgw-dac/4,1,0.96,1.98,120,500kB/s,256KiB,30,abc,2026-01-01T00:00:00Z\n"
 
+/* A row behind 511 characters: what a buffer of 512 bytes would cut off. */
+#define X100                                                                                       \
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"                                           \
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+#define LONG_ROW X100 X100 X100 X100 X100 "xxxxxxxxxxx" ROW
+
 /* False: as live_reference_read. */
 static bool read_text(const char *text, struct live_reference *reference,
                       struct diagnostic *diagnostic)
@@ -51,6 +57,9 @@ static void what_is_wrong_is_said_by_line(void)
         const char *said;
     } rows[] = {
         {"arm,seed\n", ":1: the columns are not "},
+        {"", ": no line names the columns, "},
+        {"# Machine: two cores.\n", ": no line names the columns, "},
+        {HEAD ROW LONG_ROW, ":5: the line is too long"},
         {HEAD "rgw-dac/4,1,0.96\n", ":4: 3 columns instead of 10"},
         {HEAD "a,1,much,1.98,120,500kB/s,256KiB,30,abc,now\n", ":4: "},
         {HEAD ROW "a,1,1,1,1,500,256KiB,30,abc,now\n", ":5: "},

@@ -18,6 +18,11 @@
 
 static const char order_text[] = "1 3 1 1 4096\n2 4 1 1 4096\n3 3 1 2 4096\n4 3 2 3 4096\n";
 
+#define DIGITS_13 "0000000000000"
+#define DIGITS_130                                                                                 \
+    DIGITS_13 DIGITS_13 DIGITS_13 DIGITS_13 DIGITS_13 DIGITS_13 DIGITS_13 DIGITS_13 DIGITS_13      \
+        DIGITS_13
+
 struct order_case {
     char scratch[SCRATCH_MAX];
     char path[LIVE_PATH_MAX];
@@ -59,6 +64,7 @@ static void orders_that_are_none_are_refused(void)
         {"1 3 1 1 4096\nx 3 1 2 4096\n", ":2: expected STEP"},
         {"1 4294967296 1 1 4096\n", ":1: expected STEP"},
         {"0 3 1 1 4096\n", ":1: expected STEP"},
+        {"1 3 1 1 " DIGITS_130 "4096\n", ":1: expected STEP"},
     };
     for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
         struct order_case c;
@@ -95,6 +101,27 @@ static void appending_goes_on_behind_what_a_crash_left(void)
     fclose(stream);
     char *text = live_read(c.path);
     CU_ASSERT_STRING_EQUAL(text, "1 3 1 1 4096\n2 3 1 2 9\n");
+    free(text);
+    case_close(&c);
+}
+
+/* As file systems leave it whose sizes are on disk before their bytes. */
+static void zeros_at_the_end_are_what_a_crash_left(void)
+{
+    struct order_case c;
+    struct order_line last;
+    CU_ASSERT_TRUE(case_open(&c, "1 3 1 1 4096\n"));
+    scratch_cut(c.path, 5000);
+    order_deinit(&c.order);
+    CU_ASSERT_TRUE(order_read(c.path, &c.order, c.error));
+    CU_ASSERT_EQUAL(c.order.count, 1);
+    FILE *stream = order_file_append(c.path, &last, c.error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    CU_ASSERT_EQUAL(last.step, 1);
+    order_file_write(stream, &last);
+    fclose(stream);
+    char *text = live_read(c.path);
+    CU_ASSERT_STRING_EQUAL(text, "1 3 1 1 4096\n1 3 1 1 4096\n");
     free(text);
     case_close(&c);
 }
@@ -236,6 +263,7 @@ const struct harness_test order_digest_tests[] = {
     HARNESS_TEST(orders_that_are_none_are_refused),
     HARNESS_TEST(order_that_begins_later_is_whole_from_there),
     HARNESS_TEST(appending_goes_on_behind_what_a_crash_left),
+    HARNESS_TEST(zeros_at_the_end_are_what_a_crash_left),
     HARNESS_TEST(digests_follow_from_the_order),
     HARNESS_TEST(lives_join_where_they_went_on),
     HARNESS_TEST(wrong_lines_are_found),

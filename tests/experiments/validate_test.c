@@ -49,6 +49,8 @@ static void bad_measurements_are_refused(void)
         HEAD "s3,one,2,3,4,5\n",
         HEAD "s3,1,0,3,4,5\n",
         HEAD "s3,1,2,3,-4,5\n",
+        HEAD "s3,1,2,-3,4,5\n",
+        HEAD "s3,1,2,101,4,5\n",
         HEAD ",1,2,3,4,5\n",
         HEAD "a-name-that-is-longer-than-any-store-has,1,2,3,4,5\n",
     };
