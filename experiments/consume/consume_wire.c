@@ -24,6 +24,13 @@ void consume_wire_offer(int fd, const struct consume_message *message)
     (void)send_flags(fd, message, MSG_DONTWAIT);
 }
 
+/* Whether it is one that consume_wire_send sends. */
+static bool message_valid(const struct consume_message *message)
+{
+    return (unsigned)message->kind <= CONSUME_ENDED && (unsigned)message->end <= CONSUME_FAILED &&
+           memchr(message->text, '\0', sizeof(message->text)) != NULL;
+}
+
 enum live_receive consume_wire_receive(int fd, struct consume_message *message)
 {
     ssize_t got;
@@ -32,8 +39,7 @@ enum live_receive consume_wire_receive(int fd, struct consume_message *message)
     } while (got < 0 && errno == EINTR);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return LIVE_NOTHING;
-    if (got != (ssize_t)sizeof(*message))
+    if (got != (ssize_t)sizeof(*message) || !message_valid(message))
         return LIVE_HANG_UP;
-    message->text[sizeof(message->text) - 1] = '\0';
     return LIVE_RECEIVED;
 }

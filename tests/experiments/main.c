@@ -3,6 +3,7 @@
 
 extern const struct harness_test cli_tests[];
 extern const struct harness_test units_tests[];
+extern const struct harness_test text_line_tests[];
 extern const struct harness_test options_tests[];
 extern const struct harness_test yaml_reader_tests[];
 extern const struct harness_test config_tests[];
@@ -40,6 +41,7 @@ extern const struct harness_test produce_tests[];
 extern const struct harness_test checkpoint_file_tests[];
 extern const struct harness_test order_digest_tests[];
 extern const struct harness_test consume_memory_tests[];
+extern const struct harness_test consume_wire_tests[];
 extern const struct harness_test consume_place_tests[];
 extern const struct harness_test consume_start_tests[];
 extern const struct harness_test consume_tests[];
@@ -57,6 +59,7 @@ extern const struct harness_test bench_s3_tests[];
 static const struct harness_suite suites[] = {
     {"cli", cli_tests},
     {"units", units_tests},
+    {"text_line", text_line_tests},
     {"options", options_tests},
     {"yaml_reader", yaml_reader_tests},
     {"config", config_tests},
@@ -93,6 +96,7 @@ static const struct harness_suite suites[] = {
     {"produce", produce_tests},
     {"checkpoint_file", checkpoint_file_tests},
     {"order_digest", order_digest_tests},
+    {"consume_wire", consume_wire_tests},
     {"consume_place", consume_place_tests},
     {"consume_start", consume_start_tests},
     {"consume", consume_tests},
