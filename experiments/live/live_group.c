@@ -5,17 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "experiments/live/live_group_private.h"
 #include "experiments/live/live_marker.h"
-#include "experiments/live/live_visit.h"
 
 void live_group_draw_id(char id[LIVE_GROUP_ID_MAX])
 {
     live_marker_draw(id, LIVE_GROUP_ID_MAX);
 }
 
-/* False: the text says how that rank failed, or what is wrong with what it said. */
-static bool take_ready(const struct live_visit *visit, uint32_t rank, const json_t *message,
-                       int64_t now_ns)
+bool live_group_take_ready(const struct live_visit *visit, uint32_t rank, const json_t *message,
+                           int64_t now_ns)
 {
     const char *failure = json_string_value(json_object_get(message, "failure"));
     int64_t sent_ns;
@@ -55,7 +54,7 @@ static bool look_for_ready(struct live_visit *visit, bool *got, uint32_t *count)
             continue;
         got[rank] = true;
         (*count)++;
-        bool taken = take_ready(visit, rank, message, now_ns);
+        bool taken = live_group_take_ready(visit, rank, message, now_ns);
         json_decref(message);
         if (!taken)
             return false;
@@ -115,8 +114,8 @@ static enum live_group_end check_clock(const struct live_visit *visit, int64_t w
     return LIVE_GROUP_FAILED;
 }
 
-static enum live_group_end take_start(struct live_visit *visit, const json_t *message,
-                                      int64_t *start_ns)
+enum live_group_end live_group_take_start(struct live_visit *visit, const json_t *message,
+                                          int64_t *start_ns)
 {
     const char *failure = json_string_value(json_object_get(message, "failure"));
     int64_t sent_ns;
@@ -152,7 +151,7 @@ static enum live_group_end wait_for_start(struct live_visit *visit, int64_t *sta
         store_op_deinit(&op);
         enum live_group_end end = LIVE_GROUP_FAILED;
         if (message != NULL)
-            end = take_start(visit, message, start_ns);
+            end = live_group_take_start(visit, message, start_ns);
         json_decref(message);
         if (found != LIVE_FOUND_NOTHING)
             return end;

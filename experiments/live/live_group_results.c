@@ -5,13 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/live/live_group_private.h"
 #include "experiments/live/live_marker.h"
-#include "experiments/live/live_visit.h"
 #include "experiments/trials/recorder.h"
 
 /* Counts are uint64_t only; they go by their place, as the recorder's: all ranks run one build. */
 static_assert(sizeof(struct live_counts) % sizeof(uint64_t) == 0, "nothing but uint64_t");
 #define COUNTS (sizeof(struct live_counts) / sizeof(uint64_t))
+
+/* What is possible, so that the sums of all ranks do not overflow. */
+#define COUNT_MAX (UINT64_MAX / 2 / LIVE_RANKS_MAX)
+#define RESTARTS_MAX (UINT32_MAX / LIVE_RANKS_MAX)
 
 /* Of a recorder: a histogram with its sums. */
 #define PART_BYTES_MAX (HISTOGRAM_BUCKETS * sizeof(uint64_t) + 4096)
@@ -26,14 +30,38 @@ static json_t *json_of_counts(const struct live_counts *counts)
     return array;
 }
 
-static void add_counts(struct live_counts *sum, const json_t *array)
+/* An integer from 0 to `most`. */
+static bool take_amount(const json_t *value, uint64_t most, uint64_t *amount)
+{
+    json_int_t taken = json_integer_value(value);
+    *amount = (uint64_t)taken;
+    return json_is_integer(value) && taken >= 0 && *amount <= most;
+}
+
+static bool take_counts(const json_t *array, struct live_counts *counts)
+{
+    uint64_t values[COUNTS];
+    bool right = json_array_size(array) == COUNTS;
+    for (size_t i = 0; i < COUNTS; i++)
+        right = take_amount(json_array_get(array, i), COUNT_MAX, &values[i]) && right;
+    memcpy(counts, values, sizeof(*counts));
+    return right;
+}
+
+/* What a rank counted is added as a whole, or not at all. */
+static bool add_counts(struct live_group_result *sum, const json_t *message)
 {
     struct live_counts counts;
-    uint64_t values[COUNTS];
-    for (size_t i = 0; i < COUNTS; i++)
-        values[i] = (uint64_t)json_integer_value(json_array_get(array, i));
-    memcpy(&counts, values, sizeof(counts));
-    live_counts_add(sum, &counts);
+    uint64_t restarts, memory_bytes;
+    if (!take_counts(json_object_get(message, "counts"), &counts) ||
+        !take_amount(json_object_get(message, "restarts"), RESTARTS_MAX, &restarts) ||
+        !take_amount(json_object_get(message, "memory_bytes"), COUNT_MAX, &memory_bytes))
+        return false;
+    live_counts_add(&sum->counts, &counts);
+    sum->restarts += (uint32_t)restarts;
+    if (memory_bytes > sum->memory_bytes)
+        sum->memory_bytes = memory_bytes;
+    return true;
 }
 
 static json_t *result_message(const struct live_visit *visit,
@@ -84,16 +112,9 @@ static enum live_group_end tell(struct live_visit *visit, const struct live_grou
     return done && put_result(visit, result) ? LIVE_GROUP_DONE : LIVE_GROUP_FAILED;
 }
 
-/* Of all ranks, as far as they were heard. */
-struct sum {
-    struct live_group_result *result;
-    double skew_s;  /* the largest estimated difference of a clock from rank 0's */
-    double error_s; /* of those estimates, the largest error either way */
-};
-
 /* d: rank 0 heard the other's clock d late, the other heard rank 0's e late; both hold the
  * difference of the clocks, once each way, and a delay that is not negative. */
-static void add_skew(struct sum *sum, int64_t d_ns, int64_t e_ns)
+static void add_skew(struct live_group_sum *sum, int64_t d_ns, int64_t e_ns)
 {
     double skew_s = fabs((double)(d_ns - e_ns)) / 2e9;
     double error_s = fabs((double)(d_ns + e_ns)) / 2e9;
@@ -101,9 +122,8 @@ static void add_skew(struct sum *sum, int64_t d_ns, int64_t e_ns)
     sum->error_s = error_s > sum->error_s ? error_s : sum->error_s;
 }
 
-/* False: the text says what is wrong with it, or how that rank failed. */
-static bool add_result(const struct live_visit *visit, uint32_t rank, const struct store_op *op,
-                       struct sum *sum)
+bool live_group_add_result(const struct live_visit *visit, uint32_t rank, const struct store_op *op,
+                           struct live_group_sum *sum)
 {
     size_t used = 0;
     json_t *message = live_visit_parse(visit, op, &used);
@@ -128,11 +148,11 @@ static bool add_result(const struct live_visit *visit, uint32_t rank, const stru
             added = false;
         }
     }
-    add_counts(&sum->result->counts, json_object_get(message, "counts"));
-    sum->result->restarts += (uint32_t)live_visit_integer(message, "restarts");
-    uint64_t memory_bytes = (uint64_t)live_visit_integer(message, "memory_bytes");
-    if (memory_bytes > sum->result->memory_bytes)
-        sum->result->memory_bytes = memory_bytes;
+    if (!add_counts(sum->result, message) && added) {
+        snprintf(visit->text, LIVE_GROUP_TEXT_MAX,
+                 "rank %u: its result is damaged: its counts are none", rank);
+        added = false;
+    }
     int64_t start_heard_ns;
     if (live_visit_difference(visit, message, "start_heard_ns", &start_heard_ns)) {
         add_skew(sum, visit->group->heard_ns[rank], start_heard_ns);
@@ -156,7 +176,8 @@ static uint64_t result_bytes_max(const struct config *config)
 }
 
 /* Looks once. False: one of them failed, or the store did. */
-static bool look_for_results(struct live_visit *visit, bool *got, uint32_t *count, struct sum *sum)
+static bool look_for_results(struct live_visit *visit, bool *got, uint32_t *count,
+                             struct live_group_sum *sum)
 {
     bool fine = true;
     uint64_t bytes_max = result_bytes_max(visit->group->config);
@@ -169,14 +190,14 @@ static bool look_for_results(struct live_visit *visit, bool *got, uint32_t *coun
         if (found == LIVE_FOUND) {
             got[rank] = true;
             (*count)++;
-            fine = add_result(visit, rank, &op, sum);
+            fine = live_group_add_result(visit, rank, &op, sum);
         }
         store_op_deinit(&op);
     }
     return fine;
 }
 
-static enum live_group_end gather(struct live_visit *visit, struct sum *sum)
+static enum live_group_end gather(struct live_visit *visit, struct live_group_sum *sum)
 {
     const struct live_ranks *ranks = &visit->group->ranks;
     bool *got = calloc(ranks->count, sizeof(*got));
@@ -202,7 +223,7 @@ enum live_group_end live_group_conclude(struct live_group *group, struct live_gr
                                         struct run_results *results, char text[LIVE_GROUP_TEXT_MAX])
 {
     struct live_visit visit;
-    struct sum sum = {.result = result};
+    struct live_group_sum sum = {.result = result};
     bool leads = group->ranks.rank == 0;
     if (leads && result->failure[0] != '\0')
         return LIVE_GROUP_DONE;

@@ -27,8 +27,10 @@ static enum live_marker parse_marker(const char *key, const struct body *body, j
         *marker = parsed;
         return LIVE_MARKER_FOUND;
     }
-    snprintf(error, STORE_ERROR_MAX, "%s is damaged: %.100s", key,
-             parsed != NULL ? "it lacks format, entry_bytes or payload" : reason.text);
+    char harmless[101]; /* the reason quotes what it read */
+    live_marker_copy_harmless(harmless, sizeof(harmless), reason.text);
+    snprintf(error, STORE_ERROR_MAX, "%s is damaged: %s", key,
+             parsed != NULL ? "it lacks format, entry_bytes or payload" : harmless);
     json_decref(parsed);
     return LIVE_MARKER_DAMAGED;
 }
@@ -59,12 +61,21 @@ enum live_marker live_marker_read_key(struct live_session *session, const char *
     return result;
 }
 
+/* UTF-8 of U+0080 to U+009F, which terminals obey as they do ESC and a letter. */
+static bool is_c1(const char *text)
+{
+    return (unsigned char)text[0] == 0xc2 && ((unsigned char)text[1] & 0xe0) == 0x80;
+}
+
 void live_marker_copy_harmless(char *copy, size_t capacity, const char *text)
 {
     snprintf(copy, capacity, "%s", text != NULL ? text : "");
-    for (; *copy != '\0'; copy++)
+    for (; *copy != '\0'; copy++) {
         if ((unsigned char)*copy < 0x20 || *copy == 0x7f)
             *copy = '?';
+        if (is_c1(copy))
+            copy[0] = copy[1] = '?';
+    }
 }
 
 void live_marker_identify(const json_t *marker, struct live_identity *identity)

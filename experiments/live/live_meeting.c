@@ -36,10 +36,10 @@ static void set_key(const struct live_meeting *meeting, struct store_op *op)
     snprintf(op->key, sizeof(op->key), "run-%llu", (unsigned long long)meeting->number);
 }
 
-static char *call_text(const struct live_meeting *meeting, const struct live_call *call)
+char *live_meeting_print(const struct live_ranks *ranks, const struct live_call *call)
 {
     json_t *message = json_object();
-    json_object_set_new(message, "ranks", json_integer(meeting->ranks->count));
+    json_object_set_new(message, "ranks", json_integer(ranks->count));
     json_object_set_new(message, "over", json_boolean(call->over));
     json_object_set_new(message, "failed", json_boolean(call->failed));
     json_object_set_new(message, "group", json_string(call->group));
@@ -81,7 +81,7 @@ bool live_meeting_call(struct live_meeting *meeting, const struct live_call *cal
     struct store_op op;
     store_op_init(&op);
     meeting->number++;
-    char *sent = call_text(meeting, call);
+    char *sent = live_meeting_print(meeting->ranks, call);
     op.verb = STORE_PUT_IF_ABSENT;
     op.body = (struct body){.kind = BODY_BYTES, .bytes = strlen(sent), .data = (uint8_t *)sent};
     set_key(meeting, &op);
@@ -118,14 +118,14 @@ static bool is_group(const char *group)
 }
 
 /* Outside input: every field is checked. */
-static bool take_call(const struct live_meeting *meeting, const struct body *body,
-                      struct live_call *call, char text[LIVE_GROUP_TEXT_MAX])
+bool live_meeting_parse(const struct live_ranks *ranks, const struct body *body,
+                        struct live_call *call, char text[LIVE_GROUP_TEXT_MAX])
 {
     json_error_t reason;
     json_t *message =
         json_loadb((const char *)body->data, body->bytes, JSON_REJECT_DUPLICATES, &reason);
-    json_int_t ranks = json_integer_value(json_object_get(message, "ranks"));
-    json_int_t seed = json_integer_value(json_object_get(message, "seed"));
+    json_int_t count = json_integer_value(json_object_get(message, "ranks"));
+    const json_t *seed = json_object_get(message, "seed");
     bool whole = true;
     *call = (struct live_call){
         .over = json_is_true(json_object_get(message, "over")),
@@ -136,18 +136,18 @@ static bool take_call(const struct live_meeting *meeting, const struct body *bod
                 copy_text(message, "arm", call->arm, sizeof(call->arm)) &&
                 copy_text(message, "hash", call->hash, sizeof(call->hash)) &&
                 copy_text(message, "group", call->group, sizeof(call->group)) &&
-                is_group(call->group) && seed >= 0;
-    call->seed = (uint64_t)seed;
+                is_group(call->group) && json_is_integer(seed) && json_integer_value(seed) >= 0;
+    call->seed = whole && !call->over ? (uint64_t)json_integer_value(seed) : 0;
     json_decref(message);
-    if (whole && ranks == meeting->ranks->count)
+    if (whole && count == ranks->count)
         return true;
-    if (whole && ranks > 0)
+    if (whole && count > 0)
         snprintf(text, LIVE_GROUP_TEXT_MAX,
                  "rank 0 was told of %lld ranks, this one of %u: start all of them by one command",
-                 (long long)ranks, meeting->ranks->count);
+                 (long long)count, ranks->count);
     else
         snprintf(text, LIVE_GROUP_TEXT_MAX, "what rank 0 said in the meeting %s is damaged",
-                 meeting->ranks->token);
+                 ranks->token);
     return false;
 }
 
@@ -171,7 +171,7 @@ static enum look look(const struct live_meeting *meeting, struct live_session *s
         found = LOOK_AGAIN;
     else if (op.outcome != STORE_OK)
         snprintf(text, LIVE_GROUP_TEXT_MAX, "%s", live_session_error(&op));
-    else if (take_call(meeting, &op.result, call, text))
+    else if (live_meeting_parse(meeting->ranks, &op.result, call, text))
         found = LOOK_HEARD;
     store_op_deinit(&op);
     return found;

@@ -35,6 +35,12 @@ struct live_call {
     uint64_t seed;
 };
 
+/* What is stored for a call. The caller frees it. */
+char *live_meeting_print(const struct live_ranks *ranks, const struct live_call *call);
+/* The other way; pure. False: `text` says what is wrong with it. */
+MUST_USE bool live_meeting_parse(const struct live_ranks *ranks, const struct body *body,
+                                 struct live_call *call, char text[LIVE_GROUP_TEXT_MAX]);
+
 /* Rank 0: the next run. False: the text says why; after the first also that the token was used
  * before. */
 MUST_USE bool live_meeting_call(struct live_meeting *meeting, const struct live_call *call,

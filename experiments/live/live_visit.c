@@ -154,11 +154,6 @@ json_t *live_visit_message(const struct live_visit *visit)
     return message;
 }
 
-int64_t live_visit_integer(const json_t *message, const char *key)
-{
-    return (int64_t)json_integer_value(json_object_get(message, key));
-}
-
 static bool take_within(const json_t *value, int64_t least_ns, int64_t most_ns, int64_t *taken_ns)
 {
     int64_t value_ns = (int64_t)json_integer_value(value);

@@ -49,8 +49,6 @@ MUST_USE json_t *live_visit_parse(const struct live_visit *visit, const struct s
 
 /* A message with its sender's rank and clock, to be filled. */
 json_t *live_visit_message(const struct live_visit *visit);
-/* 0 where it is missing or no integer. */
-int64_t live_visit_integer(const json_t *message, const char *key);
 /* A time by another rank's clock, or a difference of two of them. Only what a clock can show is
  * taken, up to twice this one's, so that sums of a few do not overflow. False: it is damaged, and
  * *taken_ns as before; the text is the caller's. */

@@ -338,20 +338,23 @@ static void plant(struct pair *pair, uint32_t rank, const char *name, const char
     json_t *message = live_visit_message(&visit);
     json_object_set_new(message, "start_ns", json_integer(live_visit_now(&visit)));
     if (strcmp(name, "result") == 0)
-        json_object_set_new(message, "failure", json_string(""));
+        json_object_update_new(message,
+                               json_pack("{s:s, s:[iiiiiiiiiii], s:i, s:i, s:i}", "failure", "",
+                                         "counts", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "restarts", 0,
+                                         "memory_bytes", 0, "start_heard_ns", 0));
     json_object_set_new(message, key, value);
     CU_ASSERT_TRUE(live_visit_put_json(&visit, name, rank, message));
     live_visit_close(&visit);
 }
 
-struct planted_time {
+struct planted_number {
     uint32_t rank; /* of the sender */
     const char *name;
     const char *key;
-    json_int_t value_ns;
+    json_int_t value;
 };
 
-static void check_damaged(const struct planted_time *planted)
+static void check_damaged(const struct planted_number *planted, const char *said)
 {
     static struct pair pair;
     struct live_group_result result = {.failure = ""};
@@ -360,26 +363,59 @@ static void check_damaged(const struct planted_time *planted)
     int64_t start_ns = 0;
     int64_t wait_ns;
     pair_open(&pair);
-    plant(&pair, planted->rank, planted->name, planted->key, json_integer(planted->value_ns));
+    plant(&pair, planted->rank, planted->name, planted->key, json_integer(planted->value));
     struct live_group *other = &pair.groups[1 - planted->rank];
     enum live_group_end end = strcmp(planted->name, "result") == 0
                                   ? live_group_conclude(other, &result, &results, text)
                                   : live_group_start(other, &start_ns, &wait_ns, text);
     CU_ASSERT_EQUAL(end, LIVE_GROUP_FAILED);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "is damaged"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, said));
     run_results_deinit(&results);
     pair_close(&pair);
 }
 
 static void a_message_without_a_possible_time_is_damaged(void)
 {
-    static const struct planted_time times[] = {
+    static const struct planted_number times[] = {
         {1, "ready", "now_ns", INT64_MIN}, {1, "ready", "now_ns", INT64_MAX},
         {1, "ready", "now_ns", -1},        {0, "start", "start_ns", INT64_MIN},
         {0, "start", "now_ns", INT64_MIN}, {1, "result", "start_heard_ns", INT64_MIN},
     };
     for (size_t i = 0; i < HARNESS_COUNT(times); i++)
-        check_damaged(&times[i]);
+        check_damaged(&times[i], "_ns is no ");
+}
+
+static void a_result_of_impossible_counts_is_damaged(void)
+{
+    static const struct planted_number counts[] = {
+        {1, "result", "counts", 7},
+        {1, "result", "restarts", -1},
+        {1, "result", "restarts", 1 << 30},
+        {1, "result", "memory_bytes", -1},
+        {1, "result", "memory_bytes", INT64_MAX},
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(counts); i++)
+        check_damaged(&counts[i], "its counts are none");
+}
+
+static void a_call_without_a_seed_is_damaged(void)
+{
+    static const char *const seeds[] = {"", ",\"seed\":\"7\"", ",\"seed\":-7", ",\"seed\":7"};
+    const struct live_ranks ranks = {.rank = 1, .count = 2, .token = "word"};
+    for (size_t i = 0; i < HARNESS_COUNT(seeds); i++) {
+        char said[256];
+        char text[LIVE_GROUP_TEXT_MAX] = "";
+        struct live_call call;
+        snprintf(said, sizeof(said),
+                 "{\"ranks\":2,\"over\":false,\"url\":\"u\",\"arm\":\"a\",\"hash\":\"h\","
+                 "\"group\":\"0123456789abcdef\"%s}",
+                 seeds[i]);
+        struct body body = {.kind = BODY_BYTES, .bytes = strlen(said), .data = (uint8_t *)said};
+        bool right = i + 1 == HARNESS_COUNT(seeds);
+        CU_ASSERT_EQUAL(live_meeting_parse(&ranks, &body, &call, text), right);
+        CU_ASSERT_TRUE(right || strstr(text, "is damaged") != NULL);
+    }
 }
 
 static void of_a_long_message_only_the_start_is_read(void)
@@ -405,10 +441,12 @@ static void a_failure_of_others_is_told_harmless(void)
     int64_t start_ns;
     int64_t wait_ns;
     pair_open(&pair);
-    plant(&pair, 1, "ready", "failure", json_string("\x1b[2J"));
+    plant(&pair, 1, "ready", "failure",
+          json_string("\x1b[2J \xc2\x9b"
+                      "2J \xc3\x9b"));
     CU_ASSERT_EQUAL(live_group_start(&pair.groups[0], &start_ns, &wait_ns, text),
                     LIVE_GROUP_FAILED);
-    CU_ASSERT_STRING_EQUAL(text, "rank 1: ?[2J");
+    CU_ASSERT_STRING_EQUAL(text, "rank 1: ?[2J ??2J \xc3\x9b");
     pair_close(&pair);
 }
 
@@ -423,6 +461,8 @@ const struct harness_test live_group_tests[] = {
     HARNESS_TEST(ranks_that_do_not_fit_are_refused),
     HARNESS_TEST(a_call_to_a_place_of_others_is_refused),
     HARNESS_TEST(a_message_without_a_possible_time_is_damaged),
+    HARNESS_TEST(a_result_of_impossible_counts_is_damaged),
+    HARNESS_TEST(a_call_without_a_seed_is_damaged),
     HARNESS_TEST(of_a_long_message_only_the_start_is_read),
     HARNESS_TEST(a_failure_of_others_is_told_harmless),
     {0},
