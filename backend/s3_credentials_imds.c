@@ -109,15 +109,13 @@ static long request(struct imds *imds, const char *method, const char *path, con
     return status;
 }
 
-/* A line of the answer that may stand in a header or path: printable, without blanks. False: none.
- */
-static bool take_line(struct imds *imds, char *line, size_t capacity)
+bool imds_parse_line(const char *answer, size_t bytes, char *line, size_t capacity)
 {
-    const char *end = memchr(imds->answer, '\n', imds->answer_bytes);
-    size_t bytes = end == NULL ? imds->answer_bytes : (size_t)(end - imds->answer);
-    if (bytes > 0 && imds->answer[bytes - 1] == '\r')
+    const char *end = memchr(answer, '\n', bytes);
+    bytes = end == NULL ? bytes : (size_t)(end - answer);
+    if (bytes > 0 && answer[bytes - 1] == '\r')
         bytes--;
-    return bytes > 0 && credentials_take(imds->answer, bytes, line, capacity) == NULL;
+    return bytes > 0 && credentials_take(answer, bytes, line, capacity) == NULL;
 }
 
 static enum imds_result refuse_status(long status, const char *what, char why[IMDS_WHY_MAX])
@@ -136,7 +134,8 @@ static enum imds_result get_token(struct imds *imds, char why[IMDS_WHY_MAX])
     if (status != 200)
         return refuse_status(status, "a token", why);
     memcpy(imds->token_header, name, sizeof(name));
-    if (take_line(imds, imds->token_header + sizeof(name) - 1, TOKEN_MAX))
+    if (imds_parse_line(imds->answer, imds->answer_bytes, imds->token_header + sizeof(name) - 1,
+                        TOKEN_MAX))
         return IMDS_FOUND;
     snprintf(why, IMDS_WHY_MAX, "gave a token that is none");
     return IMDS_BROKEN;
@@ -151,7 +150,7 @@ static enum imds_result get_role(struct imds *imds, char role[ROLE_MAX], char wh
     }
     if (status != 200)
         return refuse_status(status, "the role's name", why);
-    if (take_line(imds, role, ROLE_MAX))
+    if (imds_parse_line(imds->answer, imds->answer_bytes, role, ROLE_MAX))
         return IMDS_FOUND;
     snprintf(why, IMDS_WHY_MAX, "gave a role's name that is none");
     return IMDS_BROKEN;
@@ -197,6 +196,19 @@ static const char *read_document(const json_t *document, struct credentials *cre
     return take_expiry(document, &credentials->expires_ns) ? NULL : "gave no Expiration";
 }
 
+const char *imds_parse_keys(const char *answer, size_t bytes, struct credentials *credentials)
+{
+    struct credentials read = {.source = "IMDS"};
+    json_t *document = json_loadb(answer, bytes, JSON_REJECT_DUPLICATES, NULL);
+    const char *wrong =
+        document == NULL ? "gave keys that are not JSON" : read_document(document, &read);
+    json_decref(document);
+    if (wrong == NULL)
+        *credentials = read;
+    credentials_wipe(&read);
+    return wrong;
+}
+
 static enum imds_result get_keys(struct imds *imds, const char *role,
                                  struct credentials *credentials, char why[IMDS_WHY_MAX])
 {
@@ -206,14 +218,9 @@ static enum imds_result get_keys(struct imds *imds, const char *role,
     long status = request(imds, "GET", path, imds->token_header, why);
     if (status != 200)
         return refuse_status(status, "the role's keys", why);
-    json_t *document = json_loadb(imds->answer, imds->answer_bytes, JSON_REJECT_DUPLICATES, NULL);
-    const char *wrong =
-        document == NULL ? "gave keys that are not JSON" : read_document(document, credentials);
-    json_decref(document);
-    if (wrong == NULL) {
-        snprintf(credentials->source, sizeof(credentials->source), "IMDS");
+    const char *wrong = imds_parse_keys(imds->answer, imds->answer_bytes, credentials);
+    if (wrong == NULL)
         return IMDS_FOUND;
-    }
     snprintf(why, IMDS_WHY_MAX, "%s", wrong);
     return IMDS_BROKEN;
 }

@@ -20,6 +20,13 @@ enum imds_result {
     IMDS_BROKEN, /* somebody answers, but not as IMDS does */
 };
 
+/* What it answers; pure. A line that may stand in a header or a path: printable, without blanks.
+ * False: there is none. */
+MUST_USE bool imds_parse_line(const char *answer, size_t bytes, char *line, size_t capacity);
+/* The document of a role's keys. NULL: taken; else what is wrong, without a secret, and nothing is
+ * taken. */
+const char *imds_parse_keys(const char *answer, size_t bytes, struct credentials *credentials);
+
 /* Asks the metadata service of EC2, version 2: three requests, each of at most CREDENTIALS_IMDS_NS,
  * and one of them once more. Blocks. Unless found, `why` says why not, without a secret. */
 MUST_USE enum imds_result imds_find(struct credentials *credentials, char why[IMDS_WHY_MAX]);

@@ -16,7 +16,6 @@
 
 #define FORMAT 1
 #define DIGEST_DIGITS 16
-#define FILE_BYTES_MAX 65536
 /* A save takes milliseconds: who has the lock for longer hangs, or is stopped. */
 #define LOCK_TRIES 1000
 #define LOCK_PAUSE_MS 10
@@ -133,12 +132,33 @@ static bool check_whose(const struct checkpoint_file *file, const json_t *root, 
     return false;
 }
 
+bool checkpoint_file_parse(const struct checkpoint_file *file, const struct checkpoint_text *text,
+                           struct checkpoint_set *set, char error[CHECKPOINT_FILE_TEXT_MAX])
+{
+    json_error_t reason;
+    struct checkpoint_set read = {0};
+    *set = read;
+    json_t *root = json_loadb(text->text, text->bytes, JSON_REJECT_DUPLICATES, &reason);
+    bool right = json_integer_value(json_object_get(root, "format")) == FORMAT &&
+                 parse_set(json_object_get(root, "checkpoints"), &read);
+    if (!right)
+        snprintf(error, CHECKPOINT_FILE_TEXT_MAX,
+                 "%.400s is damaged, or of another version of this program; move it away to start "
+                 "without checkpoints",
+                 text->name);
+    else
+        right = check_whose(file, root, text->name, error);
+    json_decref(root);
+    if (right)
+        *set = read;
+    return right;
+}
+
 bool checkpoint_file_load(const struct checkpoint_file *file, struct checkpoint_set *set,
                           char error[CHECKPOINT_FILE_TEXT_MAX])
 {
     char path[PATH_MAX];
-    char text[FILE_BYTES_MAX];
-    json_error_t reason;
+    char text[CHECKPOINT_FILE_BYTES_MAX];
     *set = (struct checkpoint_set){0};
     if (!path_of(file, "", path, error))
         return false;
@@ -149,24 +169,13 @@ bool checkpoint_file_load(const struct checkpoint_file *file, struct checkpoint_
     close(fd);
     if (got < 0)
         return fail(error, "read", path);
-    json_t *root = json_loadb(text, (size_t)got, JSON_REJECT_DUPLICATES, &reason);
-    bool right = json_integer_value(json_object_get(root, "format")) == FORMAT &&
-                 parse_set(json_object_get(root, "checkpoints"), set);
-    if (!right)
-        snprintf(error, CHECKPOINT_FILE_TEXT_MAX,
-                 "%.400s is damaged, or of another version of this program; move it away to start "
-                 "without checkpoints",
-                 path);
-    else
-        right = check_whose(file, root, path, error);
-    json_decref(root);
-    return right;
+    struct checkpoint_text read_text = {.name = path, .text = text, .bytes = (size_t)got};
+    return checkpoint_file_parse(file, &read_text, set, error);
 }
 
 /* ---- saving ---- */
 
-/* The caller frees it. */
-static char *text_of(const struct checkpoint_file *file, const struct checkpoint_set *set)
+char *checkpoint_file_print(const struct checkpoint_file *file, const struct checkpoint_set *set)
 {
     json_t *root = json_object();
     json_t *rows = json_array();
@@ -185,7 +194,7 @@ static char *text_of(const struct checkpoint_file *file, const struct checkpoint
     json_object_set_new(root, "slices", json_integer(file->slices));
     json_object_set_new(root, "checkpoints", rows);
     char *text = json_dumps(root, JSON_INDENT(1));
-    assert(text != NULL);
+    assert(text != NULL && strlen(text) <= CHECKPOINT_FILE_BYTES_MAX);
     json_decref(root);
     return text;
 }
@@ -251,7 +260,7 @@ static bool replace(const struct checkpoint_file *file, const struct checkpoint_
     snprintf(ending, sizeof(ending), ".new.%ld", (long)getpid());
     if (!path_of(file, "", path, error) || !path_of(file, ending, temporary, error))
         return false;
-    char *text = text_of(file, set);
+    char *text = checkpoint_file_print(file, set);
     bool saved = write_synced(temporary, text, error);
     free(text);
     if (saved && rename(temporary, path) != 0)

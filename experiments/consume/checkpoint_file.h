@@ -15,6 +15,7 @@
 
 #define CHECKPOINT_FILE_TEXT_MAX 640
 #define CHECKPOINT_FILE_RUN_MAX 64
+#define CHECKPOINT_FILE_BYTES_MAX 65536 /* more is not read */
 
 /* What the checkpoints are about. Texts are borrowed. */
 struct checkpoint_file {
@@ -30,6 +31,20 @@ MUST_USE bool checkpoint_file_prepare(const char *folder, char error[CHECKPOINT_
  * which file and what to do. */
 MUST_USE bool checkpoint_file_load(const struct checkpoint_file *file, struct checkpoint_set *set,
                                    char error[CHECKPOINT_FILE_TEXT_MAX]);
+
+/* What such a file holds. */
+struct checkpoint_text {
+    const char *name; /* of the file, for messages */
+    const char *text; /* need not end with a NUL */
+    size_t bytes;
+};
+
+/* The same of a file that was read: pure. */
+MUST_USE bool checkpoint_file_parse(const struct checkpoint_file *file,
+                                    const struct checkpoint_text *text, struct checkpoint_set *set,
+                                    char error[CHECKPOINT_FILE_TEXT_MAX]);
+/* What a save writes, at most CHECKPOINT_FILE_BYTES_MAX. The caller frees it. */
+char *checkpoint_file_print(const struct checkpoint_file *file, const struct checkpoint_set *set);
 
 enum checkpoint_save {
     CHECKPOINT_SAVE_DONE,    /* durable */
