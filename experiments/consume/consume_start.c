@@ -7,11 +7,8 @@
 
 #include "core/name.h"
 #include "core/watermark.h"
-#include "experiments/consume/consume_place.h"
 #include "experiments/live/live_marker.h"
 #include "experiments/live/live_request.h"
-
-#define BYTES_MAX 128
 
 /* Whether a step that a flag or an object says, as `from` tells in words, is in the chain. */
 static enum open_result check_from(struct live_session *session, const struct consume_job *job,
@@ -100,18 +97,12 @@ enum said {
     SAID_FAILED,
 };
 
-/* What all ranks with one token have in common. */
-struct agreed {
-    struct consume_place place;
-    uint64_t every; /* steps between checkpoints; 0: none are kept */
-    uint64_t steps; /* as job->steps */
-};
-
-static struct agreed agreed_of(const struct consume_job *job, const struct consume_place *place)
+static struct consume_agreed agreed_of(const struct consume_job *job,
+                                       const struct consume_place *place)
 {
-    return (struct agreed){.place = *place,
-                           .every = job->checkpoints != NULL ? job->checkpoint_every : 0,
-                           .steps = job->steps};
+    return (struct consume_agreed){.place = *place,
+                                   .every = job->checkpoints != NULL ? job->checkpoint_every : 0,
+                                   .steps = job->steps};
 }
 
 static void set_key(struct store_op *op, const char *token)
@@ -119,19 +110,25 @@ static void set_key(struct store_op *op, const char *token)
     snprintf(op->key, sizeof(op->key), "%s%s", LIVE_CONSUME_PREFIX, token);
 }
 
-/* Where nobody has, says where to start. False: the store failed. */
-static bool propose(struct live_session *session, const char *token, const struct agreed *agreed,
-                    char text[CONSUME_JOB_TEXT_MAX])
+void consume_start_print(const struct consume_agreed *agreed, char text[CONSUME_START_BYTES_MAX])
 {
-    char sent[BYTES_MAX];
+    int chars = snprintf(text, CONSUME_START_BYTES_MAX,
+                         "{\"from\": %" PRIu64 ", \"kept\": %s, \"every\": %" PRIu64
+                         ", \"steps\": %" PRIu64 "}",
+                         agreed->place.step, agreed->place.beginning ? "false" : "true",
+                         agreed->every, agreed->steps);
+    assert(chars > 0 && chars < CONSUME_START_BYTES_MAX);
+}
+
+/* Where nobody has, says where to start. False: the store failed. */
+static bool propose(struct live_session *session, const char *token,
+                    const struct consume_agreed *agreed, char text[CONSUME_JOB_TEXT_MAX])
+{
+    char sent[CONSUME_START_BYTES_MAX];
     struct store_op op;
     store_op_init(&op);
     set_key(&op, token);
-    snprintf(sent, sizeof(sent),
-             "{\"from\": %" PRIu64 ", \"kept\": %s, \"every\": %" PRIu64 ", \"steps\": %" PRIu64
-             "}",
-             agreed->place.step, agreed->place.beginning ? "false" : "true", agreed->every,
-             agreed->steps);
+    consume_start_print(agreed, sent);
     op.verb = STORE_PUT_IF_ABSENT;
     op.body = (struct body){.kind = BODY_BYTES, .bytes = strlen(sent), .data = (uint8_t *)sent};
     live_request(session, &op);
@@ -150,14 +147,15 @@ static bool take_count(const json_t *said, const char *name, uint64_t *count)
     return json_is_integer(value) && number >= 0 && *count < NAME_COUNT_MAX;
 }
 
-/* Outside input. Step 0: damaged. */
-static struct agreed parse(const struct body *body)
+/* Outside input. */
+struct consume_agreed consume_start_parse(const struct body *body)
 {
     json_error_t reason;
     json_t *said =
         json_loadb((const char *)body->data, body->bytes, JSON_REJECT_DUPLICATES, &reason);
-    struct agreed agreed = {.place.beginning = !json_is_true(json_object_get(said, "kept"))};
-    if (!take_count(said, "from", &agreed.place.step) ||
+    const json_t *kept = json_object_get(said, "kept");
+    struct consume_agreed agreed = {.place.beginning = !json_is_true(kept)};
+    if ((kept != NULL && !json_is_boolean(kept)) || !take_count(said, "from", &agreed.place.step) ||
         !take_count(said, "every", &agreed.every) || !take_count(said, "steps", &agreed.steps))
         agreed.place.step = 0;
     json_decref(said);
@@ -165,18 +163,18 @@ static struct agreed parse(const struct body *body)
 }
 
 static enum said listen(struct live_session *session, const char *token, const char *url,
-                        struct agreed *agreed, char text[CONSUME_JOB_TEXT_MAX])
+                        struct consume_agreed *agreed, char text[CONSUME_JOB_TEXT_MAX])
 {
     struct store_op op;
     enum said said = SAID_NOTHING;
-    *agreed = (struct agreed){0};
+    *agreed = (struct consume_agreed){0};
     store_op_init(&op);
     set_key(&op, token);
     op.verb = STORE_GET;
-    op.range_bytes = BYTES_MAX;
+    op.range_bytes = CONSUME_START_BYTES_MAX;
     live_request(session, &op);
     if (op.outcome == STORE_OK) {
-        *agreed = parse(&op.result);
+        *agreed = consume_start_parse(&op.result);
         said = agreed->place.step > 0 ? SAID_PLACE : SAID_DAMAGED;
     } else if (op.outcome != STORE_NOT_FOUND) {
         said = SAID_FAILED;
@@ -194,7 +192,7 @@ static enum said listen(struct live_session *session, const char *token, const c
  * have saved and dropped since. */
 static enum open_result find_agreed(struct live_session *session, const char *token,
                                     const struct consume_job *job, uint32_t ranks,
-                                    struct agreed *agreed, char text[CONSUME_JOB_TEXT_MAX])
+                                    struct consume_agreed *agreed, char text[CONSUME_JOB_TEXT_MAX])
 {
     enum said said = listen(session, token, job->url, agreed, text);
     if (said == SAID_NOTHING) {
@@ -219,9 +217,10 @@ static enum open_result find_agreed(struct live_session *session, const char *to
 /* Ranks that keep other steps than each other soon have none in common, and one that ends before
  * the others is waited for. */
 static enum open_result check_alike(const char *token, const struct consume_job *job,
-                                    const struct agreed *agreed, char text[CONSUME_JOB_TEXT_MAX])
+                                    const struct consume_agreed *agreed,
+                                    char text[CONSUME_JOB_TEXT_MAX])
 {
-    struct agreed own = agreed_of(job, &agreed->place);
+    struct consume_agreed own = agreed_of(job, &agreed->place);
     if (own.every == agreed->every && (own.every == 0 || own.steps == agreed->steps))
         return OPEN_OK;
     snprintf(text, CONSUME_JOB_TEXT_MAX,
@@ -236,7 +235,7 @@ enum open_result consume_start_agree(struct live_session *session, const char *t
                                      uint32_t ranks, struct consume_job *job,
                                      char text[CONSUME_JOB_TEXT_MAX])
 {
-    struct agreed agreed;
+    struct consume_agreed agreed;
     char from[STORE_KEY_MAX];
     const uint64_t first = job->from;
     const struct consume_place *place = &agreed.place;
