@@ -5,14 +5,17 @@
 
 #include "experiments/config/experiment.h"
 #include "experiments/config/options.h"
+#include "experiments/config/profile.h"
 #include "experiments/config/yaml_reader.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
 
 #define ARMS_CHECKED_MAX 4
+#define OPTIONS_SHARE 8
 
 void fuzz_yaml(const uint8_t *data, size_t size);
 void fuzz_experiment(const uint8_t *data, size_t size);
+void fuzz_profile(const uint8_t *data, size_t size);
 void fuzz_option(const uint8_t *data, size_t size);
 void fuzz_unit(const uint8_t *data, size_t size);
 
@@ -101,6 +104,31 @@ void fuzz_experiment(const uint8_t *data, size_t size)
     }
     scratch_close(file);
     free(override);
+}
+
+void fuzz_profile(const uint8_t *data, size_t size)
+{
+    static struct config defaults;
+    static struct config config;
+    static bool filled;
+    char path[SCRATCH_PATH_MAX];
+    struct diagnostic diagnostic = {0};
+    if (!filled)
+        config_default(&defaults);
+    filled = true;
+    config = defaults;
+    int file = scratch_open(data, size, path);
+    bool loaded = profile_load(path, &config, &diagnostic);
+    scratch_close(file);
+    if (!loaded) {
+        check_diagnostic(&diagnostic);
+        return;
+    }
+    /* Each input looks at some of them: all would be slow. */
+    for (size_t i = size % OPTIONS_SHARE; i < option_count(); i += OPTIONS_SHARE)
+        if (strncmp(option_at(i)->key, "store.", 6) == 0 ||
+            strncmp(option_at(i)->key, "price.", 6) == 0)
+            check_option(&config, option_at(i));
 }
 
 /* "key=value" as --set has it; without a key that there is, the first byte picks one. */

@@ -1,12 +1,15 @@
-/* credentials_target.c - shared credentials and config files: the first byte chooses which of the
- * two it is, and the profile. */
+/* credentials_target.c - where credentials come from: shared credentials and config files, whose
+ * first byte chooses which of the two it is, and the profile; and a metadata service. */
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
-#include "backend/s3_credentials.h"
+#include "backend/s3_credentials_private.h"
 #include "tests/fuzz/target.h"
 
 void fuzz_credentials(const uint8_t *data, size_t size);
+void fuzz_imds(const uint8_t *data, size_t size);
 
 /* What may be put into a header. */
 static void check_text(const char *text, size_t capacity)
@@ -96,4 +99,56 @@ void fuzz_credentials(const uint8_t *data, size_t size)
         check_error(&file, profile, parsed, error);
     else
         assert(error[0] == '\0');
+}
+
+/* ---- the metadata service ---- */
+
+/* Times that are written as the service does are read as the same. */
+static void check_expiry(int64_t expires_ns)
+{
+    char document[160];
+    char text[32];
+    struct credentials again;
+    time_t seconds = (time_t)(expires_ns / NS_PER_S);
+    struct tm utc;
+    assert(expires_ns >= 0 && expires_ns % NS_PER_S == 0);
+    gmtime_r(&seconds, &utc);
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    snprintf(document, sizeof(document),
+             "{\"AccessKeyId\":\"a\",\"SecretAccessKey\":\"b\",\"Token\":\"c\","
+             "\"Expiration\":\"%s\"}",
+             text);
+    const char *wrong = imds_parse_keys(document, strlen(document), &again);
+    assert(wrong == NULL && again.expires_ns == expires_ns);
+}
+
+/* The first byte: a line, or the keys. What is wrong is one of few texts, so that no secret can be
+ * in it. */
+void fuzz_imds(const uint8_t *data, size_t size)
+{
+    static const struct credentials empty;
+    char line[129];
+    struct credentials credentials = {0};
+    if (size == 0)
+        return;
+    const char *answer = (const char *)data + 1;
+    if (data[0] % 2 == 0) {
+        if (!imds_parse_line(answer, size - 1, line, sizeof(line)))
+            return;
+        check_text(line, sizeof(line));
+        assert(line[0] != '\0' && memcmp(line, answer, strlen(line)) == 0);
+        return;
+    }
+    const char *wrong = imds_parse_keys(answer, size - 1, &credentials);
+    if (wrong != NULL) {
+        assert(strncmp(wrong, "gave ", 5) == 0 || strncmp(wrong, "says ", 5) == 0);
+        assert(memcmp(&credentials, &empty, sizeof(empty)) == 0);
+        return;
+    }
+    assert(credentials.access_key[0] != '\0' && credentials.secret_key[0] != '\0');
+    assert(credentials.session_token[0] != '\0' && strcmp(credentials.source, "IMDS") == 0);
+    check_text(credentials.access_key, sizeof(credentials.access_key));
+    check_text(credentials.secret_key, sizeof(credentials.secret_key));
+    check_text(credentials.session_token, sizeof(credentials.session_token));
+    check_expiry(credentials.expires_ns);
 }

@@ -6,10 +6,12 @@
 #include <sys/socket.h>
 
 #include "core/codec_store.h"
+#include "experiments/consume/consume_job.h"
 #include "experiments/live/inspect.h"
 #include "experiments/live/inspect_report.h"
 #include "experiments/live/live_marker.h"
 #include "experiments/live/live_wire.h"
+#include "tests/fuzz/check.h"
 #include "tests/fuzz/fuzz_store.h"
 #include "tests/fuzz/scratch.h"
 #include "tests/fuzz/target.h"
@@ -83,12 +85,42 @@ static void session_close(struct live_session *session)
     store_close(session->bytes);
 }
 
+static void check_marker(const json_t *marker)
+{
+    static const struct live_marker_options options = {
+        .payload = LIVE_PAYLOAD_SYNTHETIC, .entry_bytes = 120, .mesh = {.data = 2, .context = 1}};
+    char error[LIVE_MARKER_TEXT_MAX] = "";
+    struct live_identity identity;
+    struct tgb_mesh mesh;
+    assert(!live_marker_mesh(marker, &mesh) || tgb_mesh_valid(mesh));
+    live_marker_identify(marker, &identity);
+    check_harmless(identity.experiment, sizeof(identity.experiment));
+    check_harmless(identity.arm, sizeof(identity.arm));
+    check_harmless(identity.started, sizeof(identity.started));
+    if (live_marker_agrees(marker, &options, "file://fuzz", error) != OPEN_OK)
+        check_told(error, sizeof(error));
+}
+
+/* What `lakestream consume` takes from it. */
+static void check_job(struct live_session *session)
+{
+    char text[CONSUME_JOB_TEXT_MAX] = "";
+    struct consume_job job = {.url = "file://fuzz"};
+    uint32_t ranks = 0;
+    if (consume_job_ranks(session, &job, &ranks, text) != OPEN_OK) {
+        check_told(text, sizeof(text));
+        return;
+    }
+    assert(ranks >= 1 && (job.slices == 0 || ranks == job.slices));
+    assert(job.slices == tgb_mesh_slices(job.mesh));
+    check_harmless(job.run, sizeof(job.run));
+}
+
 void fuzz_marker(const uint8_t *data, size_t size)
 {
     struct fuzz_input input = {0};
     char error[STORE_ERROR_MAX] = "";
     json_t *marker = NULL;
-    struct tgb_mesh mesh;
     struct fuzz_store *store = fuzz_store_open(live_loop_base(the_loop()), &input);
     struct live_session session = session_open(store);
     fuzz_store_put(store, LIVE_MARKER_KEY, data, size);
@@ -97,16 +129,18 @@ void fuzz_marker(const uint8_t *data, size_t size)
         assert(json_is_integer(json_object_get(marker, "format")));
         assert(json_is_integer(json_object_get(marker, "entry_bytes")));
         assert(json_string_value(json_object_get(marker, "payload")) != NULL);
-        assert(!live_marker_mesh(marker, &mesh) || tgb_mesh_valid(mesh));
+        check_marker(marker);
         json_decref(marker);
         break;
     case LIVE_MARKER_DAMAGED:
-        assert(marker == NULL && error[0] != '\0');
+        assert(marker == NULL);
+        check_told(error, sizeof(error));
         break;
     case LIVE_MARKER_MISSING:
     case LIVE_MARKER_FAILED:
         assert(0 && "the marker is there");
     }
+    check_job(&session);
     session_close(&session);
 }
 

@@ -14,6 +14,7 @@
 #include "experiments/live/live_wire.h"
 #include "experiments/trials/recorder.h"
 #include "tests/core/chains.h"
+#include "tests/fuzz/seeds.h"
 #include "tests/fuzz/target.h"
 
 #define PATH_BYTES_MAX 512
@@ -158,6 +159,10 @@ static void write_configs(void)
     write_text("experiment", "small", small_experiment);
     snprintf(text, sizeof(text), "--set workload.tgb=8MiB\n%s", small_experiment);
     write_text("experiment", "set", text);
+    write_text("profile", "store",
+               "store.put.latency: 20ms\nstore:\n  get.quantiles: '0:0.6 0.5:1 1:4'\n"
+               "price.put: 0.000005\n");
+    write_text("profile", "alien", "workload.rate: 1MB/s\n");
     write_text("experiment", "profile",
                "store.profile: s3-express\nstore.get.quantiles: '0:0.6 0.5:1 0.99:2.8 1:4'\n");
 }
@@ -238,6 +243,10 @@ static void write_files(void)
                "{\n  \"format\": 1,\n  \"layout\": \"full\",\n  \"entry_bytes\": 120,\n"
                "  \"payload\": \"synthetic\",\n  \"identity\": \"00ff\",\n  \"seed\": 1\n}");
     write_text("marker", "lacking", "{\"format\": 1}");
+    write_text("marker", "control", "\033[2J");
+    write_text("marker", "c1",
+               "{\"format\": 1, \"entry_bytes\": 120, \"payload\": \"synthetic\","
+               " \"arm\": \"\\u009b2J\", \"seed\": 1}");
     write_text("marker", "nested", "[[[[{}]]]]");
     write_text("marker", "mesh",
                "{\"format\": 1, \"entry_bytes\": 64, \"payload\": \"files\", \"mesh\": \"8x2\"}");
@@ -322,5 +331,6 @@ int main(int argc, char **argv)
     write_files();
     write_answers();
     write_credentials();
+    seeds_of_jobs(write_seed);
     return EXIT_SUCCESS;
 }

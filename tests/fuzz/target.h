@@ -1,4 +1,5 @@
-/* target.h - what is fuzzed: one row per decoder, reader or machine that takes bytes from outside.
+/* target.h - what is fuzzed: one row per decoder, reader or machine that takes bytes from outside;
+ * decoders.txt says which file is read by which.
  *
  * A target returns for every input; what must hold is an assert. The same targets are linked into
  * test-fuzz, which replays the corpora with any compiler, and into the libFuzzer program. */

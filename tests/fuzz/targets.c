@@ -22,7 +22,18 @@
     X(paper, "rewriting what stands between markers")                                              \
     X(credentials, "shared credentials and config files, and what an error says of them")          \
     X(s3_xml, "errors and listings as an S3 server sends them")                                    \
-    X(s3_headers, "header lines of an answer, and what the answer means")
+    X(s3_headers, "header lines of an answer, and what the answer means")                          \
+    X(imds, "what a metadata service answers: a line, and a role's keys")                          \
+    X(address, "addresses of stores, typed or named by a redirect, and requests made of them")     \
+    X(profile, "loading a profile of a store")                                                     \
+    X(csv, "tables of what was measured elsewhere")                                                \
+    X(launcher, "which process this is, as mpirun, srun or flags say")                             \
+    X(meeting, "which run comes next, and at which step ranks start")                              \
+    X(group, "that a rank stands ready, the start of a run, and a rank's result")                  \
+    X(checkpoints, "the file of a rank's checkpoints")                                             \
+    X(order, "the committed order as text")                                                        \
+    X(rank_log, "a rank's log, line by line and held against the order")                           \
+    X(rank_wire, "a message from a rank's process")
 
 #define X(name, what) void fuzz_##name(const uint8_t *data, size_t size);
 TARGETS(X)
