@@ -105,7 +105,8 @@ test: deps-servers ## Install what is missing, build, run lint and all tests
 	@$(MAKE) check-build servers
 	@tools/run_tests.sh tools/lint.sh tests/lint/run.sh 'tests/lint/documented_tests.sh $(BUILD)' \
 		'tests/core_symbols.sh $(BUILD)' \
-		'tests/fuzz/seeds.sh $(BUILD)' 'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' \
+		'tests/fuzz/seeds.sh $(BUILD)' 'tests/fuzz/decoders.sh $(BUILD)' \
+		'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' \
 		'tests/model/planted.sh $(BUILD) 60 life quick resends' 'tests/planted/run.sh $(BUILD)' \
 		'tests/planted/swarm.sh $(BUILD)' \
 		'tests/live/kills.sh $(PROGRAM) 16' \
