@@ -234,6 +234,9 @@ static void write_tables(seed_write *write)
     write_chosen_text(write, "csv", "measured", 2,
                       "store,clients,successes_per_s,failed_percent,success_median_ms,"
                       "success_p99_ms\ns3,4,10.5,12,40,90.25\ngcs,1,1e1,0,80,200\n");
+    write_chosen_text(write, "csv", "negative", 2,
+                      "store,clients,successes_per_s,failed_percent,success_median_ms,"
+                      "success_p99_ms\ns3,4,10.5,-12,40,90.25\n");
     write_chosen_text(write, "csv", "short", 2, "store,clients\n");
     write_chosen_text(write, "csv", "unnamed", 1, "# notes only\n");
 }
