@@ -41,6 +41,34 @@ static bool fail(char error[CHECKPOINT_FILE_TEXT_MAX], const char *what, const c
     return false;
 }
 
+/* The name that `path` has in the folder that holds it, for good. */
+static bool sync_name(char path[PATH_MAX])
+{
+    char *slash = strrchr(path, '/');
+    const char *holder = slash == NULL ? "." : slash == path ? "/" : path;
+    if (slash != NULL && slash != path)
+        *slash = '\0';
+    int fd = open(holder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool synced = fd >= 0 && fsync(fd) == 0;
+    int reason = errno;
+    if (fd >= 0)
+        close(fd);
+    if (slash != NULL && slash != path)
+        *slash = '/';
+    errno = reason;
+    return synced;
+}
+
+/* A folder that was there may have been made a moment ago by another rank, which has not synced its
+ * name yet: it is synced, too, where this process may. */
+static bool make_folder(char path[PATH_MAX], char error[CHECKPOINT_FILE_TEXT_MAX])
+{
+    bool made = mkdir(path, 0777) == 0;
+    if (!made && errno != EEXIST)
+        return fail(error, "make", path);
+    return sync_name(path) || !made || fail(error, "keep", path);
+}
+
 bool checkpoint_file_prepare(const char *folder, char error[CHECKPOINT_FILE_TEXT_MAX])
 {
     char path[PATH_MAX];
@@ -52,8 +80,8 @@ bool checkpoint_file_prepare(const char *folder, char error[CHECKPOINT_FILE_TEXT
     snprintf(path, sizeof(path), "%s/", folder);
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return fail(error, "make", path);
+        if (!make_folder(path, error))
+            return false;
         *slash = '/';
     }
     return access(path, R_OK | W_OK | X_OK) == 0 || fail(error, "write to", path);
