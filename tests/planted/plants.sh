@@ -99,8 +99,8 @@ plant missing_slice_is_a_loss 'reader' consumer_fetch.c \
 # ---- what is seen only where somebody comes late, stands still, or looks at all that is left ----
 
 # What versions were trimmed by hides it mostly: both are forgotten.
-plant floor_falls_to_the_one_listed_first 'reclaim' reclaim.c \
-	's/reclaim->floor = chain->seen\.floor;\n *if \(chain->known->first_step > reclaim->floor\.step\)\n *reclaim->floor\.step = chain->known->first_step;/reclaim->floor = chain->seen.top;/'
+plant step_of_the_highest_floor_counts 'reclaim' chain_view.c \
+	's/if \(floor\.step > view->floor\.step\)/if (floor.version == view->floor.version)/'
 # To take a rank without a value in the second listing for one that needs nothing is no bug that can show:
 # it publishes after the intent, and reads it, unless it goes on from checkpoints by a number that was valued
 # in the first listing; then it needs nothing below that value. Nor is falling to the lower number where the
