@@ -58,10 +58,22 @@ kill_some() {
 	done
 }
 
+# The newest that the log says of each producer is that it goes on: no start is on its way. One that is would
+# take over from the second run, which ends then.
+settled() { # LOG
+	awk '/: producer [0-9]+ \(process/ { last[$3] = $0 }
+		END { for (producer in last) if (last[producer] !~ /goes on after/) exit 1 }' "$1"
+}
+
 start first --store "file://$place/store"
 first=$run
 wait_for_producers "$first" 8
 kill_some "$first" $((kills / 2))
+sleep 0.5 # the last death is in the log
+for _ in $(seq 300); do
+	! settled "$log-first" || break
+	sleep 0.1
+done
 url=file://$(dirname "$(find "$place/store" -type d -name 'run+' | head -n 1)")
 
 # Two producers are paused; a second run takes over; they wake up as zombies.
