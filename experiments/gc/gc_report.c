@@ -23,7 +23,7 @@ static int64_t bucket_age_ns(uint64_t bucket, const struct gc_report_options *op
     return options->now_ns - (int64_t)bucket * TGB_BUCKET_NS;
 }
 
-/* Of the oldest step that is held; 0: none is. */
+/* Of the oldest step that is not given up; 0: all are. */
 static int64_t oldest_age_ns(const struct reclaim_report *report,
                              const struct gc_report_options *options)
 {
@@ -46,10 +46,10 @@ static void print_watermark(const struct reclaim_report *report,
             report->watermark, report->holder, report->consumers, report->next_step - 1);
     if (oldest_ns > 0) {
         progress_duration_text((double)oldest_ns / 1e9, age);
-        fprintf(stream, "; the oldest batch that is held was made %s ago", age);
+        fprintf(stream, "; the oldest batch that is not given up was made %s ago", age);
     }
     fprintf(stream, ".\n");
-    if (oldest_ns >= WAIT_USUAL_NS)
+    if (oldest_ns >= HELD_USUAL_NS && report->missing == 0)
         fprintf(stream, "If consumer %u will not come back:\n  %s --retire-consumer %u\n",
                 report->holder, options->command, report->holder);
 }
@@ -202,7 +202,7 @@ static void line_watermark(const struct reclaim_report *report,
         return;
     progress_duration_text((double)report->held_ns / 1e9, held);
     fprintf(stream, ", unmoved for %s", held);
-    if (report->held_ns >= HELD_USUAL_NS)
+    if (report->held_ns >= HELD_USUAL_NS && report->missing == 0)
         fprintf(stream, " (if it will not come back: %s --retire-consumer %u)", options->command,
                 report->holder);
 }

@@ -68,7 +68,7 @@ static void an_abandoned_watermark_is_told(void)
     struct reclaim_report report = held();
     const char *text = printed(&report, ROUND);
     expect_said(text, "held by consumer 7, the lowest of 8");
-    expect_said(text, "the oldest batch that is held was made 2 h 00 min ago");
+    expect_said(text, "the oldest batch that is not given up was made 2 h 00 min ago");
     expect_said(text, "lakestream gc file:///run --retire-consumer 7\n");
     text = printed(&report, LINE);
     expect_said(text, "watermark 31 of consumer 7, unmoved for 15 min 00 s");
@@ -85,11 +85,22 @@ static void one_that_moves_is_not_to_be_retired(void)
 {
     struct reclaim_report report = held();
     report.held_ns = 20 * NS_PER_S;
-    report.oldest_bucket = (20000 - 24) / 8;
+    report.oldest_bucket = (20000 - 304) / 8; /* three checkpoints, two minutes apart */
     CU_ASSERT_PTR_NULL(strstr(printed(&report, ROUND), "--retire-consumer"));
     expect_said(printed(&report, LINE), "unmoved for 20 s;");
     report.held_ns = 0;
     expect_said(printed(&report, LINE), "watermark 31 of consumer 7; newest step 60");
+}
+
+/* The one without a watermark is to be looked for, and not who holds. */
+static void who_is_missing_is_named_alone(void)
+{
+    struct reclaim_report report = held();
+    report.missing = 1;
+    report.first_missing = 4;
+    CU_ASSERT_PTR_NULL(strstr(printed(&report, ROUND), "--retire-consumer 7"));
+    expect_said(printed(&report, ROUND), "--retire-consumer 4\n");
+    CU_ASSERT_PTR_NULL(strstr(printed(&report, LINE), "--retire-consumer 7"));
 }
 
 /* What a producer makes whose clock was an hour ahead stays for an hour. */
@@ -120,6 +131,7 @@ static void none_that_holds_is_none_told(void)
 const struct harness_test gc_report_tests[] = {
     HARNESS_TEST(an_abandoned_watermark_is_told),
     HARNESS_TEST(one_that_moves_is_not_to_be_retired),
+    HARNESS_TEST(who_is_missing_is_named_alone),
     HARNESS_TEST(a_clock_that_was_ahead_is_told_in_every_form),
     HARNESS_TEST(none_that_holds_is_none_told),
     {0},
