@@ -166,7 +166,7 @@ struct live_fault_config {
     int64_t timeout_ns; /* live.fault.timeout: after sending, an answer that is lost is given up */
     int64_t late_ns;    /* live.fault.late_max: after sending, the latest that one lands */
     int64_t delay_ns;   /* live.fault.delay_max */
-    /* Bursts of 503, in all processes of a run at once. */
+    /* Bursts of 503, in all producers of a run, or all its ranks, at once. */
     double burst;            /* live.fault.burst: share of operations; 0: none */
     int64_t burst_period_ns; /* live.fault.burst_period */
     int64_t burst_ns;        /* live.fault.burst_max: the longest, shorter than the period */

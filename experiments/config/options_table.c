@@ -313,7 +313,7 @@ static const struct option fixed_rows[] = {
     FAULT_ROW("create", LIVE_FAULT_CREATE, "throttled_applied", FAULT_THROTTLED_APPLIED,
               "creates answered 503, and applied"),
     {"live.fault.burst", UNIT_RATIO, 0, "0", 0, 1, NULL,
-     "share of all operations that a burst answers 503, of all processes at once",
+     "share of all operations that a burst answers 503, of all producers, or ranks, at once",
      FIELD(live.fault.burst)},
     {"live.fault.burst_period", UNIT_DURATION, 0, "60s", SECONDS(0.1), 24 * HOUR, NULL,
      "a burst begins at a random moment in each of these", FIELD(live.fault.burst_period_ns)},

@@ -212,15 +212,16 @@ enum open_result consume_place_find(const struct consume_job *job, uint32_t rank
     return result;
 }
 
-enum open_result consume_place_newest(const struct consume_job *job, uint32_t rank, uint64_t *step,
-                                      char text[CONSUME_JOB_TEXT_MAX])
+enum open_result consume_place_back_from(const struct consume_job *job, uint32_t rank,
+                                         uint64_t *step, char text[CONSUME_JOB_TEXT_MAX])
 {
     struct checkpoint_set set = {0};
     *step = 0;
     if (job->checkpoints == NULL)
         return OPEN_OK;
     enum open_result result = load(job, rank, &set, text);
-    if (result == OPEN_OK && set.count > 0)
+    if (result == OPEN_OK && find(&set, job->rollback) != NULL &&
+        set.items[set.count - 1].step > job->rollback)
         *step = set.items[set.count - 1].step;
     return result;
 }

@@ -21,10 +21,10 @@ MUST_USE enum open_result consume_place_find(const struct consume_job *job, uint
                                              struct consume_place *place,
                                              char text[CONSUME_JOB_TEXT_MAX]);
 
-/* The step of the newest checkpoint that a rank keeps; 0: it keeps none. Blocks. OPEN_FAILED: its
- * file cannot be read, as `text` says. */
-MUST_USE enum open_result consume_place_newest(const struct consume_job *job, uint32_t rank,
-                                               uint64_t *step, char text[CONSUME_JOB_TEXT_MAX]);
+/* From which step a rank goes back to job->rollback, which it keeps a checkpoint of; 0: it does not
+ * keep one, or none that is newer. Blocks. OPEN_FAILED: its file cannot be read, as `text` says. */
+MUST_USE enum open_result consume_place_back_from(const struct consume_job *job, uint32_t rank,
+                                                  uint64_t *step, char text[CONSUME_JOB_TEXT_MAX]);
 
 /* Sets the job's from and rollback so that every rank starts at the place, or not at all. */
 void consume_place_take(const struct consume_place *place, struct consume_job *job);

@@ -12,6 +12,7 @@
 
 #include "core/consumer_driver.h"
 #include "core/digest_chain.h"
+#include "core/xxh3.h"
 #include "experiments/consume/checkpoint_file.h"
 #include "experiments/consume/consume_place.h"
 #include "experiments/consume/consume_wire.h"
@@ -23,7 +24,8 @@
 
 #define PROGRESS_NS (250 * NS_PER_MS)
 #define PACE_MAX_NS (600 * NS_PER_S) /* that a slower rank is waited for */
-#define PACE_TELL_NS (3 * NS_PER_S)  /* after which it says so */
+#define PACE_TELL_NS (3 * NS_PER_S)  /* after which it says so, the first time */
+#define PACE_TELL_AGAIN_NS (60 * NS_PER_S)
 /* What is in flight, and the last checkpoint, get so long once the rank is to stop. */
 #define DRAIN_NS (20 * NS_PER_S)
 
@@ -50,6 +52,7 @@ struct consume_rank {
     int64_t used_ns;           /* when the last step was used */
     int64_t paced_ns;          /* since when it waits for slower ranks; 0: it does not */
     bool paced_told;
+    uint64_t paced_step; /* of the last wait that was told */
     enum consume_end end;
     char text[CONSUME_TEXT_MAX];
 };
@@ -169,12 +172,15 @@ static void wait_for_others(struct consume_rank *rank, uint64_t step, uint32_t b
     if (rank->paced_ns == 0)
         rank->paced_ns = now_ns;
     int64_t waited_ns = now_ns - rank->paced_ns;
-    if (waited_ns >= PACE_TELL_NS && !rank->paced_told) {
+    if (waited_ns >= (rank->paced_told ? PACE_TELL_AGAIN_NS : PACE_TELL_NS) &&
+        rank->paced_step != step) {
+        struct consume_message message = {.kind = CONSUME_WAITS};
+        snprintf(message.text, sizeof(message.text),
+                 "waits at step %" PRIu64 " for the checkpoints of rank %u, up to 600 s", step,
+                 behind);
+        consume_wire_offer(rank->options->fd, &message);
         rank->paced_told = true;
-        fprintf(stderr,
-                "lakestream: rank %u waits at step %" PRIu64
-                " for the checkpoints of rank %u, up to 600 s\n",
-                rank->options->rank, step, behind);
+        rank->paced_step = step;
     }
     if (waited_ns < PACE_MAX_NS)
         loop_timer_set(loop_of(rank), &rank->step,
@@ -199,7 +205,6 @@ static void use_step(struct consume_rank *rank)
         return;
     }
     rank->paced_ns = 0;
-    rank->paced_told = false;
     rank->used_ns = loop_now(loop_of(rank));
     rank->taking = true;
     consumer_driver_take(rank->driver);
@@ -469,8 +474,9 @@ int consume_rank_main(const struct consume_rank_options *options)
 {
     const struct consume_job *job = options->job;
     struct consume_rank rank = {.options = options, .log = -1, .end = CONSUME_FAILED};
-    struct live_wrappers_options wrappers = {
-        .config = job->config, .seed = options->rank, .actor = options->rank};
+    struct live_wrappers_options wrappers = {.config = job->config,
+                                             .seed = XXH3_64bits(job->run, strlen(job->run)),
+                                             .actor = options->rank};
     struct live_session_options session = live_access_of(job->config);
     struct consumer_options consumer;
     char error[STORE_ERROR_MAX];

@@ -166,6 +166,9 @@ static void on_message(struct consume_supervisor *supervisor, struct consume_chi
     case CONSUME_PROGRESS:
         take_figures(supervisor, child, &message->figures);
         break;
+    case CONSUME_WAITS:
+        say(supervisor, "rank %u %s", child->rank, message->text);
+        break;
     case CONSUME_ENDED:
         take_figures(supervisor, child, &message->figures);
         child->ended_told = true;
@@ -176,6 +179,8 @@ static void on_message(struct consume_supervisor *supervisor, struct consume_chi
         }
         if (message->end == CONSUME_FAILED)
             fail(supervisor, "%s", message->text);
+        break;
+    case CONSUME_MESSAGE_COUNT:
         break;
     }
 }

@@ -191,8 +191,8 @@ static int tell_of_going_back(const struct consume_call *call)
     char text[CONSUME_JOB_TEXT_MAX];
     uint64_t newest;
     const struct consume_job *job = &call->job;
-    enum open_result found = consume_place_newest(job, call->first, &newest, text);
-    if (found == OPEN_OK && newest > job->rollback)
+    enum open_result found = consume_place_back_from(job, call->first, &newest, text);
+    if (found == OPEN_OK && newest > 0)
         fprintf(stderr,
                 "lakestream: rank %u goes back from step %" PRIu64 " to step %" PRIu64
                 ", where all with --token %s start; was that step not meant, start all ranks with "

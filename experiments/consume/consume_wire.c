@@ -27,7 +27,8 @@ void consume_wire_offer(int fd, const struct consume_message *message)
 /* Whether it is one that consume_wire_send sends. */
 static bool message_valid(const struct consume_message *message)
 {
-    return (unsigned)message->kind <= CONSUME_ENDED && (unsigned)message->end <= CONSUME_FAILED &&
+    return (unsigned)message->kind < CONSUME_MESSAGE_COUNT &&
+           (unsigned)message->end <= CONSUME_FAILED &&
            memchr(message->text, '\0', sizeof(message->text)) != NULL;
 }
 

@@ -15,6 +15,8 @@ enum consume_message_kind {
     CONSUME_STARTED,  /* number, first_step */
     CONSUME_PROGRESS, /* figures */
     CONSUME_ENDED,    /* end, figures, text, number (0 unless it surely took one), before */
+    CONSUME_WAITS,    /* text: where, and for whom */
+    CONSUME_MESSAGE_COUNT,
 };
 
 /* How a rank's process came to its end. */

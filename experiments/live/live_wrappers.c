@@ -65,7 +65,7 @@ static enum live_fault_class class_of(enum store_verb verb)
     return LIVE_FAULT_CREATE;
 }
 
-/* False: nothing is to go wrong. Bursts go by the seed of the run, and meet all its processes. */
+/* False: nothing is to go wrong. Bursts go by the seed alone, and meet all actors at once. */
 static bool make_plan(const struct live_fault_config *config, uint64_t seed,
                       struct fault_plan *plan)
 {

@@ -106,7 +106,7 @@ static void ranks_with_one_token_keep_the_same_steps(void)
                         plane.checkpoints, "--checkpoint-every", "2", "--steps", "19");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
     CU_ASSERT_EQUAL(live_process_wait(&first, 30), 0);
-    CU_ASSERT_EQUAL(live_count_in(first.err, "rank 0 waits"), 1);
+    CU_ASSERT_EQUAL(live_count_in(first.err, "rank 0 waits at step 6 for"), 1);
     plane_close(&plane);
 }
 

@@ -32,7 +32,7 @@ static void what_is_no_message_ends_the_connection(void)
 {
     static struct consume_message message;
     CU_ASSERT_EQUAL(send_bytes(&message, sizeof(message) - 1), LIVE_HANG_UP);
-    message.kind = (enum consume_message_kind)(CONSUME_ENDED + 1);
+    message.kind = CONSUME_MESSAGE_COUNT;
     CU_ASSERT_EQUAL(send_bytes(&message, sizeof(message)), LIVE_HANG_UP);
     message.kind = CONSUME_ENDED;
     message.end = (enum consume_end)(CONSUME_FAILED + 1);

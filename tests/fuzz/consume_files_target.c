@@ -221,6 +221,6 @@ void fuzz_rank_wire(const uint8_t *data, size_t size)
     if (received != LIVE_RECEIVED)
         return;
     assert(bytes == sizeof(sent));
-    assert(message.kind <= CONSUME_ENDED && message.end <= CONSUME_FAILED);
+    assert(message.kind < CONSUME_MESSAGE_COUNT && message.end <= CONSUME_FAILED);
     assert(memchr(message.text, '\0', sizeof(message.text)) != NULL);
 }

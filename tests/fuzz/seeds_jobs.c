@@ -204,7 +204,7 @@ static void write_logs(seed_write *write)
 /* The first byte is even: a whole message, whose rest is the input's last byte. */
 static void write_rank_messages(seed_write *write)
 {
-    for (unsigned kind = CONSUME_STARTED; kind <= CONSUME_ENDED; kind++) {
+    for (unsigned kind = CONSUME_STARTED; kind < CONSUME_MESSAGE_COUNT; kind++) {
         char name[16];
         struct consume_message message;
         memset(&message, 0, sizeof(message));
