@@ -62,18 +62,23 @@ kill_some() {
 # take over from the second run, which ends then.
 settled() { # LOG
 	awk '/: producer [0-9]+ \(process/ { last[$3] = $0 }
-		END { for (producer in last) if (last[producer] !~ /goes on after/) exit 1 }' "$1"
+		END { for (producer in last) { seen = 1; if (last[producer] !~ /goes on after/) exit 1 }; exit !seen }' "$1"
 }
 
 start first --store "file://$place/store"
 first=$run
 wait_for_producers "$first" 8
 kill_some "$first" $((kills / 2))
-sleep 0.5 # the last death is in the log
-for _ in $(seq 300); do
+sleep 1 # the last death is in the log
+for _ in $(seq 600); do
 	! settled "$log-first" || break
 	sleep 0.1
 done
+settled "$log-first" || {
+	echo 'kills: the first run does not settle' >&2
+	cat "$log-first" >&2
+	exit 1
+}
 url=file://$(dirname "$(find "$place/store" -type d -name 'run+' | head -n 1)")
 
 # Two producers are paused; a second run takes over; they wake up as zombies.
