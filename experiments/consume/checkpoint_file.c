@@ -20,6 +20,10 @@
 #define LOCK_TRIES 1000
 #define LOCK_PAUSE_MS 10
 
+#define DAMAGED_TEXT                                                                               \
+    "%.400s is damaged, or of another version of this program; move it away to start without "     \
+    "checkpoints"
+
 /* ---- names ---- */
 
 static bool path_of(const struct checkpoint_file *file, const char *ending, char path[PATH_MAX],
@@ -170,10 +174,7 @@ bool checkpoint_file_parse(const struct checkpoint_file *file, const struct chec
     bool right = json_integer_value(json_object_get(root, "format")) == FORMAT &&
                  parse_set(json_object_get(root, "checkpoints"), &read);
     if (!right)
-        snprintf(error, CHECKPOINT_FILE_TEXT_MAX,
-                 "%.400s is damaged, or of another version of this program; move it away to start "
-                 "without checkpoints",
-                 text->name);
+        snprintf(error, CHECKPOINT_FILE_TEXT_MAX, DAMAGED_TEXT, text->name);
     else
         right = check_whose(file, root, text->name, error);
     json_decref(root);
@@ -182,23 +183,52 @@ bool checkpoint_file_parse(const struct checkpoint_file *file, const struct chec
     return right;
 }
 
+/* Bytes read; 0: there is no file; -1: `error` says why. */
+static ssize_t read_text(const struct checkpoint_file *file, char path[PATH_MAX],
+                         char text[CHECKPOINT_FILE_BYTES_MAX], char error[CHECKPOINT_FILE_TEXT_MAX])
+{
+    if (!path_of(file, "", path, error))
+        return -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT || fail(error, "read", path) ? 0 : -1;
+    ssize_t got = read(fd, text, CHECKPOINT_FILE_BYTES_MAX);
+    if (got < 0)
+        fail(error, "read", path);
+    close(fd);
+    if (got != 0)
+        return got;
+    snprintf(error, CHECKPOINT_FILE_TEXT_MAX, DAMAGED_TEXT, path);
+    return -1;
+}
+
 bool checkpoint_file_load(const struct checkpoint_file *file, struct checkpoint_set *set,
                           char error[CHECKPOINT_FILE_TEXT_MAX])
 {
     char path[PATH_MAX];
     char text[CHECKPOINT_FILE_BYTES_MAX];
     *set = (struct checkpoint_set){0};
-    if (!path_of(file, "", path, error))
+    ssize_t got = read_text(file, path, text, error);
+    if (got <= 0)
+        return got == 0;
+    struct checkpoint_text found = {.name = path, .text = text, .bytes = (size_t)got};
+    return checkpoint_file_parse(file, &found, set, error);
+}
+
+bool checkpoint_file_is_by_token(const struct checkpoint_file *file)
+{
+    char path[PATH_MAX];
+    char text[CHECKPOINT_FILE_BYTES_MAX];
+    char error[CHECKPOINT_FILE_TEXT_MAX];
+    json_error_t reason;
+    ssize_t got = read_text(file, path, text, error);
+    if (got <= 0)
         return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT || fail(error, "read", path);
-    ssize_t got = read(fd, text, sizeof(text));
-    close(fd);
-    if (got < 0)
-        return fail(error, "read", path);
-    struct checkpoint_text read_text = {.name = path, .text = text, .bytes = (size_t)got};
-    return checkpoint_file_parse(file, &read_text, set, error);
+    json_t *root = json_loadb(text, (size_t)got, JSON_REJECT_DUPLICATES, &reason);
+    const char *token = json_string_value(json_object_get(root, "token"));
+    bool same = token != NULL && strcmp(token, file->token) == 0;
+    json_decref(root);
+    return same;
 }
 
 /* ---- saving ---- */
@@ -220,6 +250,8 @@ char *checkpoint_file_print(const struct checkpoint_file *file, const struct che
     json_object_set_new(root, "run", json_string(file->run));
     json_object_set_new(root, "rank", json_integer(file->rank));
     json_object_set_new(root, "slices", json_integer(file->slices));
+    if (file->token != NULL)
+        json_object_set_new(root, "token", json_string(file->token));
     json_object_set_new(root, "checkpoints", rows);
     char *text = json_dumps(root, JSON_INDENT(1));
     assert(text != NULL && strlen(text) <= CHECKPOINT_FILE_BYTES_MAX);

@@ -22,7 +22,8 @@ struct checkpoint_file {
     const char *folder;
     const char *run; /* the identity in the run's marker */
     uint32_t rank;
-    uint32_t slices; /* of a TGB */
+    uint32_t slices;   /* of a TGB */
+    const char *token; /* that its rank was started with; NULL: none. A save writes it down */
 };
 
 /* Makes the folder, and those above it. False: `error` says why. */
@@ -31,6 +32,10 @@ MUST_USE bool checkpoint_file_prepare(const char *folder, char error[CHECKPOINT_
  * which file and what to do. */
 MUST_USE bool checkpoint_file_load(const struct checkpoint_file *file, struct checkpoint_set *set,
                                    char error[CHECKPOINT_FILE_TEXT_MAX]);
+
+/* Whether a process that was started with file->token, which is not NULL, saved what is there. A
+ * file that cannot be read is nobody's. */
+MUST_USE bool checkpoint_file_is_by_token(const struct checkpoint_file *file);
 
 /* What such a file holds. */
 struct checkpoint_text {

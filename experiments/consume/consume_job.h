@@ -23,6 +23,7 @@ struct consume_job {
     uint64_t from;     /* first step without a checkpoint */
     uint64_t rollback; /* 0: none */
     bool together;     /* its ranks were started one by one, and agreed where to start */
+    const char *token; /* by which they did; NULL: they did not */
     uint64_t steps;    /* of each rank, from where it starts; 0: until stopped */
     uint64_t prefetch_bytes;
     uint64_t checkpoint_every; /* steps */

@@ -168,12 +168,20 @@ static enum open_result judge_all(const struct consume_job *job, const struct fi
     return OPEN_FAILED;
 }
 
+static struct checkpoint_file file_of(const struct consume_job *job, uint32_t rank)
+{
+    return (struct checkpoint_file){.folder = job->checkpoints,
+                                    .run = job->run,
+                                    .rank = rank,
+                                    .slices = job->slices,
+                                    .token = job->token};
+}
+
 static enum open_result load(const struct consume_job *job, uint32_t rank,
                              struct checkpoint_set *set, char text[CONSUME_JOB_TEXT_MAX])
 {
     char error[CHECKPOINT_FILE_TEXT_MAX];
-    struct checkpoint_file file = {
-        .folder = job->checkpoints, .run = job->run, .rank = rank, .slices = job->slices};
+    struct checkpoint_file file = file_of(job, rank);
     if (checkpoint_file_load(&file, set, error))
         return OPEN_OK;
     snprintf(text, CONSUME_JOB_TEXT_MAX, "rank %u: %s", rank, error);
@@ -220,10 +228,19 @@ enum open_result consume_place_back_from(const struct consume_job *job, uint32_t
     if (job->checkpoints == NULL)
         return OPEN_OK;
     enum open_result result = load(job, rank, &set, text);
-    if (result == OPEN_OK && find(&set, job->rollback) != NULL &&
-        set.items[set.count - 1].step > job->rollback)
-        *step = set.items[set.count - 1].step;
-    return result;
+    if (result != OPEN_OK || find(&set, job->rollback) == NULL ||
+        set.items[set.count - 1].step <= job->rollback)
+        return result;
+    *step = set.items[set.count - 1].step;
+    struct checkpoint_file file = file_of(job, rank);
+    if (!checkpoint_file_is_by_token(&file))
+        return OPEN_OK;
+    snprintf(text, CONSUME_JOB_TEXT_MAX,
+             "rank %u was started with --token %s before, at step %" PRIu64
+             ", and has kept checkpoints up to step %" PRIu64
+             " since: start all ranks with a new word",
+             rank, job->token, job->rollback, *step);
+    return OPEN_BAD_INPUT;
 }
 
 void consume_place_take(const struct consume_place *place, struct consume_job *job)

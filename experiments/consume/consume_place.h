@@ -22,7 +22,9 @@ MUST_USE enum open_result consume_place_find(const struct consume_job *job, uint
                                              char text[CONSUME_JOB_TEXT_MAX]);
 
 /* From which step a rank goes back to job->rollback, which it keeps a checkpoint of; 0: it does not
- * keep one, or none that is newer. Blocks. OPEN_FAILED: its file cannot be read, as `text` says. */
+ * keep one, or none that is newer. Blocks. OPEN_BAD_INPUT: it was started with job->token before,
+ * and what it has saved since is what others have in common with it. OPEN_FAILED: its file cannot
+ * be read. `text` says so. */
 MUST_USE enum open_result consume_place_back_from(const struct consume_job *job, uint32_t rank,
                                                   uint64_t *step, char text[CONSUME_JOB_TEXT_MAX]);
 

@@ -419,7 +419,8 @@ static bool prepare(struct consume_rank *rank, struct consumer_options *consumer
     rank->file = (struct checkpoint_file){.folder = job->checkpoints,
                                           .run = job->run,
                                           .rank = rank->options->rank,
-                                          .slices = job->slices};
+                                          .slices = job->slices,
+                                          .token = job->token};
     if (job->log != NULL &&
         (rank->log = rank_log_open(job->log, rank->options->rank, rank->text)) < 0)
         return false;

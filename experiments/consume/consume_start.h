@@ -37,8 +37,9 @@ struct consume_agreed consume_start_parse(const struct body *body);
  * job->from; and how often it keeps checkpoints, for how many steps. The others take it from there,
  * and so does whoever comes again with the token. Sets
  * from and rollback of the job as consume_place_take does. Blocks. OPEN_BAD_INPUT: steps from there
- * on were given up meanwhile, or it is beyond the chain, or this rank's period or steps are others.
- * OPEN_FAILED: the files have no step in common, or what is said there is damaged. */
+ * on were given up meanwhile, or it is beyond the chain, or this rank's period is another, or its
+ * steps where it keeps checkpoints. OPEN_FAILED: the files have no step in common, or what is said
+ * there is damaged. */
 MUST_USE enum open_result consume_start_agree(struct live_session *session, const char *token,
                                               uint32_t ranks, struct consume_job *job,
                                               char text[CONSUME_JOB_TEXT_MAX]);

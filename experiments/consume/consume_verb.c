@@ -185,7 +185,7 @@ static int find_place(struct consume_call *call)
     return tell(found, text);
 }
 
-/* A rank goes back by its word where others kept less, or where the word was used before. */
+/* A rank goes back by its word where others kept less. */
 static int tell_of_going_back(const struct consume_call *call)
 {
     char text[CONSUME_JOB_TEXT_MAX];
@@ -195,8 +195,7 @@ static int tell_of_going_back(const struct consume_call *call)
     if (found == OPEN_OK && newest > 0)
         fprintf(stderr,
                 "lakestream: rank %u goes back from step %" PRIu64 " to step %" PRIu64
-                ", where all with --token %s start; was that step not meant, start all ranks with "
-                "a new word\n",
+                ", where all with --token %s start\n",
                 call->first, newest, job->rollback, call->token);
     return tell(found, text);
 }
@@ -228,6 +227,7 @@ static int agree(struct consume_call *call)
     int status = open_session(call, DIRECTORY_WRITE, &session);
     if (status != CLI_DONE)
         return status;
+    job->token = call->token;
     enum open_result agreed = consume_start_agree(&session, call->token, call->ranks, job, text);
     live_session_close(&session);
     job->together = true;

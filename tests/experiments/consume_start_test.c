@@ -1,6 +1,7 @@
 /* consume_start_test.c - ranks that are started one by one, as real processes: they start at one
  * step, whatever is given up between them, or say what is missing. */
 #include <assert.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -110,6 +111,30 @@ static void ranks_with_one_token_keep_the_same_steps(void)
     plane_close(&plane);
 }
 
+/* It would throw away what the others have in common with it: it is not known here what they keep.
+ */
+static void a_rank_does_not_start_twice_with_one_token(void)
+{
+    struct plane plane;
+    struct live_process first;
+    char path[LIVE_PATH_MAX];
+    plane_open(&plane, "2x1", 20);
+    live_path(path, plane.scratch, "checkpoints/rank-0.json");
+    const char *const *words =
+        PLANE_WORDS("--rank", "0", "--ranks", "2", "--token", "word", "--checkpoints",
+                    plane.checkpoints, "--checkpoint-every", "2", "--steps", "19");
+    plane_start(&plane, &first, "first", "consume", words);
+    CU_ASSERT_TRUE(live_wait_for(path, "\"step\": 5", 1, 30));
+    kill(first.pid, SIGKILL);
+    CU_ASSERT_EQUAL(live_process_wait(&first, 30), 128 + SIGKILL);
+    live_pause(500); /* the rank's process notices that its parent is gone */
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "rank 0 was started with --token word before, at "
+                                              "step 1, and has kept checkpoints up to step 5"));
+    CU_ASSERT_EQUAL(live_count_in(path, "\"step\": 5"), 1);
+    plane_close(&plane);
+}
+
 static void without_a_token_the_step_must_be_given_or_kept(void)
 {
     struct plane plane;
@@ -199,6 +224,7 @@ const struct harness_test consume_start_tests[] = {
     HARNESS_TEST(ranks_with_one_token_start_at_one_step),
     HARNESS_TEST(what_was_agreed_counts_not_what_is_found),
     HARNESS_TEST(ranks_with_one_token_keep_the_same_steps),
+    HARNESS_TEST(a_rank_does_not_start_twice_with_one_token),
     HARNESS_TEST(without_a_token_the_step_must_be_given_or_kept),
     HARNESS_TEST(a_start_beyond_the_chain_is_refused),
     HARNESS_TEST(a_mark_beyond_the_chain_starts_nobody),
