@@ -70,7 +70,7 @@ processor() {
 keep() {
     {
         echo "# What ranks fetched on real servers, kept by tools/read_amplification.sh."
-        echo "# Machine: $(processor), $(nproc) cores, Linux $(uname -r); servers, producer and ranks share it."
+        echo "# Machine: $(processor), $(nproc) cores, Linux $(uname -r | cut -d- -f1); servers, producer and ranks share it."
         echo "# Program: $("$program" --version | cut -d " " -f 2), $(date -u +%Y-%m-%d)."
         echo "# Servers: Ceph RGW $(radosgw --version | awk '{print $3}') on memstore;" \
             "VersityGW $(sed -n 's/^version=//p' tests/servers/versitygw.sh) over a directory."

@@ -67,7 +67,7 @@ keep() {
     mkdir -p "$(dirname "$reference")"
     {
         echo "# Live runs of $experiment, kept by tools/sim_vs_live.sh."
-        echo "# Machine: $(processor), $(nproc) cores, Linux $(uname -r); servers and producers share it."
+        echo "# Machine: $(processor), $(nproc) cores, Linux $(uname -r | cut -d- -f1); servers and producers share it."
         echo "# Servers: Ceph RGW $(radosgw --version | awk '{print $3}') on memstore;" \
             "VersityGW $(sed -n 's/^version=//p' tests/servers/versitygw.sh) over a directory."
         "$program" query --db "$database" --csv --sql "

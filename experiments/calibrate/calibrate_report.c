@@ -29,8 +29,10 @@ void calibrate_machine_text(char text[CALIBRATE_MACHINE_MAX])
     const char *after_host = strstr(machine, ", ");
     int failed = uname(&kernel);
     assert(failed == 0);
-    snprintf(text, CALIBRATE_MACHINE_MAX, "%.150s, %.32s %.64s",
-             after_host != NULL ? after_host + 2 : machine, kernel.sysname, kernel.release);
+    /* Without what a builder of kernels puts behind the version. */
+    snprintf(text, CALIBRATE_MACHINE_MAX, "%.150s, %.32s %.*s",
+             after_host != NULL ? after_host + 2 : machine, kernel.sysname,
+             (int)strcspn(kernel.release, "-"), kernel.release);
 }
 
 /* ---- what deviates ---- */
