@@ -180,7 +180,9 @@ static int starter_main(void *context)
     const struct world_producer *producer = &world.producers[0];
     if (producer->end != PRODUCER_STOPPED)
         fprintf(stderr, "producer %u: %s\n", producer->id, producer->text);
-    return producer->end == PRODUCER_STOPPED && producer->won == 2 ? 0 : 1;
+    bool well = producer->end == PRODUCER_STOPPED && producer->won == 2;
+    world_leave(&world);
+    return well ? 0 : 1;
 }
 
 static void row_09_many_processes_start_on_an_empty_prefix(void)
