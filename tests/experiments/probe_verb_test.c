@@ -20,7 +20,10 @@
 static int probe(struct live_process *process, const char *scratch, const char *const *arguments)
 {
     struct live_process_options options = {
-        .scratch = scratch, .name = "probe", .arguments = {"probe", "--rounds", "4"}};
+        .scratch = scratch,
+        .name = "probe",
+        .program = getenv("LAKESTREAM"), /* a fork would seem to have this one's threads */
+        .arguments = {"probe", "--rounds", "4"}};
     for (size_t i = 0; arguments[i] != NULL; i++)
         options.arguments[3 + i] = arguments[i];
     live_process_start(process, &options);
