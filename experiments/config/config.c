@@ -29,10 +29,14 @@ struct order {
 };
 
 static const struct order orders[] = {
-    {"run.warmup", "run.duration", true},          {"run.bin", "run.duration", false},
-    {"commit.gap_min", "commit.gap_max", false},   {"commit.retry", "commit.retry_max", false},
-    {"policy.aimd.min", "policy.aimd.max", false}, {"policy.incr.min", "policy.incr.max", false},
+    {"run.warmup", "run.duration", true},
+    {"run.bin", "run.duration", false},
+    {"commit.gap_min", "commit.gap_max", false},
+    {"commit.retry", "commit.retry_max", false},
+    {"policy.aimd.min", "policy.aimd.max", false},
+    {"policy.incr.min", "policy.incr.max", false},
     {"ranks.poll_min", "ranks.poll_max", false},
+    {"live.fault.burst_max", "live.fault.burst_period", true},
 };
 
 /* Of two contradicting keys, the one that was set by the stronger origin is to blame. */
@@ -117,27 +121,6 @@ static bool check_faults(const struct config *config, struct diagnostic *diagnos
     return true;
 }
 
-/* A burst is over before the next one may begin. */
-static bool check_bursts(const struct config *config, struct diagnostic *diagnostic)
-{
-    const struct live_fault_config *fault = &config->live.fault;
-    if (fault->burst == 0 || fault->burst_ns < fault->burst_period_ns)
-        return true;
-    char longest[OPTION_TEXT_MAX];
-    char period[OPTION_TEXT_MAX];
-    char origin[ORIGIN_TEXT_MAX];
-    const struct option *of_longest = option_find("live.fault.burst_max");
-    const struct option *of_period = option_find("live.fault.burst_period");
-    option_print(config, of_longest, longest);
-    option_print(config, of_period, period);
-    origin_print_place(blamed(config, of_longest, of_period), origin);
-    diagnostic_set(diagnostic,
-                   "%s: live.fault.burst_max (%.64s) must be below live.fault.burst_period "
-                   "(%.64s)",
-                   origin, longest, period);
-    return false;
-}
-
 /* Every slice holds something, and no more than its header can say. */
 static bool check_mesh(const struct config *config, struct diagnostic *diagnostic)
 {
@@ -195,9 +178,8 @@ static bool check_incidents(const struct config *config, struct diagnostic *diag
 bool config_check(const struct config *config, struct diagnostic *diagnostic)
 {
     return check_orders(config, diagnostic) && check_bins(config, diagnostic) &&
-           check_faults(config, diagnostic) && check_bursts(config, diagnostic) &&
-           check_mesh(config, diagnostic) && check_ranks(config, diagnostic) &&
-           check_incidents(config, diagnostic);
+           check_faults(config, diagnostic) && check_mesh(config, diagnostic) &&
+           check_ranks(config, diagnostic) && check_incidents(config, diagnostic);
 }
 
 const struct policy_kind *config_policy_kind(const struct config *config)
