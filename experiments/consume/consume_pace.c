@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#include "experiments/consume/checkpoint_file.h"
+#include "experiments/consume/consume_place.h"
 
 struct pace_rank {
     _Atomic uint64_t saved;
@@ -28,11 +28,9 @@ static size_t bytes_of(uint32_t count)
 static bool read_file(const struct consume_pace *pace, uint32_t rank, uint64_t *number,
                       uint64_t *step)
 {
-    const struct consume_job *job = pace->files;
     struct checkpoint_set set;
     char error[CHECKPOINT_FILE_TEXT_MAX];
-    struct checkpoint_file file = {
-        .folder = job->checkpoints, .run = job->run, .rank = rank, .slices = job->slices};
+    struct checkpoint_file file = consume_place_file(pace->files, rank);
     if (!checkpoint_file_load(&file, &set, error) || set.count == 0)
         return false;
     *number = checkpoint_highest_number(&set);

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "experiments/consume/checkpoint_file.h"
-
 #define LIST_BYTES 400 /* of a text that lists ranks or steps */
 #define NAMED_MAX 8    /* ranks in it */
 
@@ -168,7 +166,7 @@ static enum open_result judge_all(const struct consume_job *job, const struct fi
     return OPEN_FAILED;
 }
 
-static struct checkpoint_file file_of(const struct consume_job *job, uint32_t rank)
+struct checkpoint_file consume_place_file(const struct consume_job *job, uint32_t rank)
 {
     return (struct checkpoint_file){.folder = job->checkpoints,
                                     .run = job->run,
@@ -181,7 +179,7 @@ static enum open_result load(const struct consume_job *job, uint32_t rank,
                              struct checkpoint_set *set, char text[CONSUME_JOB_TEXT_MAX])
 {
     char error[CHECKPOINT_FILE_TEXT_MAX];
-    struct checkpoint_file file = file_of(job, rank);
+    struct checkpoint_file file = consume_place_file(job, rank);
     if (checkpoint_file_load(&file, set, error))
         return OPEN_OK;
     snprintf(text, CONSUME_JOB_TEXT_MAX, "rank %u: %s", rank, error);
@@ -232,7 +230,7 @@ enum open_result consume_place_back_from(const struct consume_job *job, uint32_t
         set.items[set.count - 1].step <= job->rollback)
         return result;
     *step = set.items[set.count - 1].step;
-    struct checkpoint_file file = file_of(job, rank);
+    struct checkpoint_file file = consume_place_file(job, rank);
     if (!checkpoint_file_is_by_token(&file))
         return OPEN_OK;
     snprintf(text, CONSUME_JOB_TEXT_MAX,

@@ -4,6 +4,7 @@
 #define EXPERIMENTS_CONSUME_PLACE_H
 
 #include "core/checkpoint.h"
+#include "experiments/consume/checkpoint_file.h"
 #include "experiments/consume/consume_job.h"
 
 struct consume_place {
@@ -12,6 +13,9 @@ struct consume_place {
     bool beginning;
     uint32_t ahead; /* ranks that keep a newer one */
 };
+
+/* The file of a rank's checkpoints; its texts are the job's. */
+struct checkpoint_file consume_place_file(const struct consume_job *job, uint32_t rank);
 
 /* From the files of all ranks in job->checkpoints, which may be NULL; nothing is written. Blocks.
  * OPEN_FAILED: a file cannot be read, some ranks keep checkpoints and others none, or there is no

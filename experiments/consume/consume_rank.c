@@ -416,11 +416,7 @@ static void on_parent(int fd, unsigned ready, void *context)
 static bool prepare(struct consume_rank *rank, struct consumer_options *consumer)
 {
     const struct consume_job *job = rank->options->job;
-    rank->file = (struct checkpoint_file){.folder = job->checkpoints,
-                                          .run = job->run,
-                                          .rank = rank->options->rank,
-                                          .slices = job->slices,
-                                          .token = job->token};
+    rank->file = consume_place_file(job, rank->options->rank);
     if (job->log != NULL &&
         (rank->log = rank_log_open(job->log, rank->options->rank, rank->text)) < 0)
         return false;
