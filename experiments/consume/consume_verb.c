@@ -121,6 +121,11 @@ static bool take_job(struct consume_call *call)
                              "--checkpoints FOLDER, too");
         return false;
     }
+    if (cli->from > 0 && cli->rollback > 0) {
+        cli_error(CLI_USAGE, "--from is where ranks begin that keep no checkpoints, and --rollback "
+                             "which checkpoint they go back to: give one of them");
+        return false;
+    }
     if (cli->order != NULL && (cli->given & ~WITNESS_FLAGS) != 0) {
         cli_error(CLI_USAGE, "--order only follows the chain: of the other flags it takes --steps, "
                              "--rank, --retire and those that say how the store is reached");
@@ -211,7 +216,7 @@ static int agree(struct consume_call *call)
         job->from = 0;
         return CLI_DONE;
     }
-    if (call->cli->from > 0 && job->rollback == 0) {
+    if (call->cli->from > 0) {
         struct consume_place place = {.step = job->from, .beginning = true};
         consume_place_take(&place, job);
         return CLI_DONE;

@@ -170,6 +170,24 @@ static void without_a_token_the_step_must_be_given_or_kept(void)
     plane_close(&plane);
 }
 
+/* Of the two only one can be meant; by --from nothing has been given up. */
+static void a_start_is_given_by_one_flag(void)
+{
+    struct plane plane;
+    plane_open(&plane, "2x1", 20);
+    plane_write(&plane, "run+/consume-word", "{\"from\": 2, \"every\": 100, \"steps\": 3}");
+    const char *const *words =
+        PLANE_WORDS("--rank", "0", "--ranks", "2", "--token", "word", "--from", "5", "--rollback",
+                    "7", "--steps", "3", "--checkpoints", plane.checkpoints);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
+    CU_ASSERT_EQUAL(live_count_in(plane.process.err, "given up"), 0);
+    CU_ASSERT_TRUE(plane_said(&plane.process, "go back to: give one of them"));
+    words = PLANE_WORDS("--ranks", "2", "--from", "5", "--rollback", "7", "--checkpoints",
+                        plane.checkpoints);
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 2);
+    plane_close(&plane);
+}
+
 /* A typo must not let a reclaimer give up the whole chain. */
 static void a_start_beyond_the_chain_is_refused(void)
 {
@@ -226,6 +244,7 @@ const struct harness_test consume_start_tests[] = {
     HARNESS_TEST(ranks_with_one_token_keep_the_same_steps),
     HARNESS_TEST(a_rank_does_not_start_twice_with_one_token),
     HARNESS_TEST(without_a_token_the_step_must_be_given_or_kept),
+    HARNESS_TEST(a_start_is_given_by_one_flag),
     HARNESS_TEST(a_start_beyond_the_chain_is_refused),
     HARNESS_TEST(a_mark_beyond_the_chain_starts_nobody),
     {0},
