@@ -111,6 +111,7 @@ test: deps-servers ## Install what is missing, build, run lint and all tests
 		'tests/planted/swarm.sh $(BUILD)' \
 		'tests/live/kills.sh $(PROGRAM) 16' \
 		'tests/live/exactly_once.sh $(PROGRAM) 10' 'tests/live/srun.sh $(PROGRAM)' \
+		'tests/live/mpirun.sh $(PROGRAM)' \
 		'tests/s3/run.sh $(BUILD)' 'tests/s3/chaos.sh $(PROGRAM)' $(TEST_PROGRAMS)
 
 reproduce: deps ## Install what is missing, build, simulate, draw (FIGURES='...' for some)

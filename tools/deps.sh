@@ -2,8 +2,8 @@
 # Installs the Debian packages that Lakestream needs and that are missing; silent when none is.
 #
 #   tools/deps.sh           what the build, make test and make reproduce need
-#   tools/deps.sh servers   also the S3 server and the Slurm cluster that make test starts; where they
-#                           cannot be installed it says so and goes on: those tests are skipped
+#   tools/deps.sh servers   also the S3 server and the Slurm cluster that make test starts, and mpirun;
+#                           where they cannot be installed it says so and goes on: those tests are skipped
 #   tools/deps.sh soak      these, and what make fuzz and make soak need
 set -euo pipefail
 
@@ -34,6 +34,7 @@ optional=()
 	radosgw ceph-mon ceph-osd # an S3 server, tests/servers/rgw.sh
 	curl openssl              # its bucket and its certificate
 	slurmctld slurmd slurm-client # a cluster, tests/servers/slurm.sh
+	openmpi-bin               # mpirun, tests/live/mpirun.sh
 	iproute2                  # tests that part processes from it
 )
 
