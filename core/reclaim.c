@@ -372,6 +372,11 @@ static void on_timer(struct reclaim *reclaim, uint32_t slot, struct reclaim_effe
     }
     if (reclaim->lead != RECLAIM_SLOT_WAITING)
         return;
+    if (reclaim->phase == RECLAIM_ENDING) {
+        reclaim->lead = RECLAIM_SLOT_FREE; /* a deletion was refused: no more is asked for */
+        end_if_idle(reclaim, effects);
+        return;
+    }
     if (slot == RECLAIM_SLOT_CHAIN) {
         on_chain(reclaim, chain_reader_wake(&reclaim->chain), effects);
         return;

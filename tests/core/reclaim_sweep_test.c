@@ -323,6 +323,33 @@ static void object_that_another_deleted_counts_as_deleted(void)
     yard_close(yard);
 }
 
+/* A page and the last deletions before it were asked for in vain, and would be again after a while;
+ * one of these is refused first. */
+static void refused_round_asks_for_nothing_more(void)
+{
+    struct yard *yard = yard_open();
+    for (int i = 0; i < 20; i++)
+        yard_commit(yard, 1, 70);
+    yard_value(yard, 0, 1, 1390);
+    yard->options.retry_ns = yard->options.retry_max_ns = NS_PER_S;
+    yard->options.deletes_max = 64;
+    yard_script(yard,
+                (struct rule){.kind = LIST_TGBS, .skip = 1, .times = 1, ANSWER(STORE_UNKNOWN)});
+    yard_script(yard, (struct rule){.kind = DELETE_TGB,
+                                    .skip = 1000 - yard->options.deletes_max,
+                                    .times = yard->options.deletes_max,
+                                    .application = DROP,
+                                    ANSWER(STORE_UNKNOWN)});
+    yard_script(yard, (struct rule){.kind = DELETE_TGB,
+                                    .skip = 1000 - yard->options.deletes_max,
+                                    .application = DROP,
+                                    ANSWER(STORE_FAILED)});
+    yard_round(yard, RECLAIM_REFUSED);
+    CU_ASSERT_EQUAL(yard->report.retried, 1 + yard->options.deletes_max);
+    CU_ASSERT_EQUAL(scripted_store_requests(yard->store, LIST_TGBS), 2);
+    yard_close(yard);
+}
+
 static void refused_deletion_ends_the_round(void)
 {
     struct yard *yard = yard_open();
@@ -447,6 +474,7 @@ const struct harness_test reclaim_sweep_tests[] = {
     HARNESS_TEST(deletion_without_an_answer_is_sent_again_then_left),
     HARNESS_TEST(deletion_that_is_given_up_leaves_the_next_its_retries),
     HARNESS_TEST(object_that_another_deleted_counts_as_deleted),
+    HARNESS_TEST(refused_round_asks_for_nothing_more),
     HARNESS_TEST(refused_deletion_ends_the_round),
     HARNESS_TEST(old_markers_go_after_a_grace_the_highest_never),
     HARNESS_TEST(new_process_deletes_no_marker_in_its_first_round),
