@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/digest_chain.h"
+#include "core/tgb.h"
 #include "experiments/consume/rank_log.h"
 #include "experiments/consume/slice_check.h"
 
@@ -70,12 +71,14 @@ bool order_read(const char *path, struct order *order, char error[ORDER_DIGEST_T
     struct order_file file;
     struct order_line line;
     struct streams streams = {0};
-    *order = (struct order){0};
+    *order = (struct order){.path = path};
     if (!order_file_open(&file, path, error))
         return false;
     enum order_next next;
     bool right = true;
     while (right && (next = order_file_next(&file, &line, error)) == ORDER_LINE) {
+        if (order->count == 0)
+            order->first_line = file.line;
         order->lines = grow(order->lines, order->count, &order->capacity, sizeof(*order->lines));
         order->lines[order->count++] = line;
         right = check_sequence(&streams, order, &line, error);
@@ -122,6 +125,26 @@ static bool set_range(const struct order *order, struct order_digest *digest,
     return false;
 }
 
+/* Whoever can write the file could ask for hours of bytes by one number. */
+static bool check_sizes(const struct order *order, const struct order_digest *digest,
+                        char error[ORDER_DIGEST_TEXT_MAX])
+{
+    uint64_t least = digest->slices > 0 ? tgb_layout_object_bytes(digest->slices, 1) : 0;
+    uint64_t most = slice_check_tgb_max(digest->slices);
+    for (uint64_t step = digest->first; step < digest->next; step++) {
+        uint64_t bytes = order_at(order, step)->tgb_bytes;
+        if (bytes >= least && bytes <= most)
+            continue;
+        snprintf(error, ORDER_DIGEST_TEXT_MAX,
+                 "%.400s:%" PRIu64 ": %" PRIu64 " bytes are %s for a batch of %u slices, which has "
+                 "%" PRIu64 " to %" PRIu64,
+                 order->path, order->first_line + (step - order->lines[0].step), bytes,
+                 bytes < least ? "too few" : "too many", digest->slices, least, most);
+        return false;
+    }
+    return true;
+}
+
 bool order_digest_make(const struct order *order, struct order_digest *digest,
                        char error[ORDER_DIGEST_TEXT_MAX])
 {
@@ -129,19 +152,15 @@ bool order_digest_make(const struct order *order, struct order_digest *digest,
     struct slice_expected expected;
     uint64_t value = 0;
     digest->values = NULL;
-    if (!set_range(order, digest, error))
+    if (!set_range(order, digest, error) || !check_sizes(order, digest, error))
         return false;
     digest->values = calloc(digest->next - digest->first + 1, sizeof(*digest->values));
     assert(digest->values != NULL);
     for (uint64_t step = digest->first; step < digest->next; step++) {
         const struct order_line *line = order_at(order, step);
-        if (!slice_expected_of(&check, line->producer, line->sequence, line->tgb_bytes,
-                               &expected)) {
-            snprintf(error, ORDER_DIGEST_TEXT_MAX,
-                     "step %" PRIu64 ": %" PRIu64 " bytes are too few for %u slices", step,
-                     line->tgb_bytes, digest->slices);
-            return false;
-        }
+        bool fits =
+            slice_expected_of(&check, line->producer, line->sequence, line->tgb_bytes, &expected);
+        assert(fits);
         value = digest_chain_next(value, step, expected.checksum);
         digest->values[step - digest->first] = value;
     }

@@ -7,8 +7,11 @@
 
 #define ORDER_DIGEST_TEXT_MAX 768
 
-/* A committed order in memory: lines[i] is step lines[0].step + i. */
+/* A committed order in memory: lines[i] is step lines[0].step + i, and line first_line + i of the
+ * file. */
 struct order {
+    const char *path; /* borrowed */
+    uint64_t first_line;
     size_t count;
     size_t capacity;
     struct order_line *lines; /* owned */
@@ -31,7 +34,8 @@ struct order_digest {
 };
 
 /* From `first` on, to `next` at most (0: to the end of the order). False: the order does not reach
- * so far, or a TGB is too small for its slices. Deinit it either way. */
+ * so far, or a TGB is smaller or larger than one of so many slices can be, which is found before
+ * any of its bytes are computed; `error` names file and line. Deinit it either way. */
 MUST_USE bool order_digest_make(const struct order *order, struct order_digest *digest,
                                 char error[ORDER_DIGEST_TEXT_MAX]);
 void order_digest_deinit(struct order_digest *digest);

@@ -8,6 +8,15 @@
 #include "core/tgb_payload.h"
 
 #define PIECE_BYTES 4096
+#define PLAIN_BYTES_MAX (UINT64_C(16) << 30) /* of workload.tgb */
+
+/* The rest that no slot takes is less than a byte for each slice. */
+uint64_t slice_check_tgb_max(uint32_t slices)
+{
+    if (slices == 0)
+        return PLAIN_BYTES_MAX;
+    return tgb_layout_object_bytes(slices, UINT32_MAX) + slices - 1;
+}
 
 bool slice_expected_of(const struct slice_check *check, uint32_t producer, uint64_t sequence,
                        uint64_t tgb_bytes, struct slice_expected *expected)

@@ -20,6 +20,9 @@ MUST_USE bool slice_check_run(const struct slice_check *check,
                               const struct consumer_delivery *delivery,
                               char error[SLICE_CHECK_TEXT_MAX]);
 
+/* The most bytes that a synthetic TGB of so many slices can have (0: plain). */
+uint64_t slice_check_tgb_max(uint32_t slices);
+
 /* What the slice of an entry must be: its raw bytes, and their XXH3-64. False: a TGB of this size
  * cannot have so many slices. */
 struct slice_expected {

@@ -10,6 +10,7 @@
 #include "core/digest_chain.h"
 #include "core/tgb.h"
 #include "core/tgb_payload.h"
+#include "experiments/consume/slice_check.h"
 #include "tests/experiments/live_fixture.h"
 #include "tests/harness.h"
 
@@ -163,11 +164,44 @@ static void digests_follow_from_the_order(void)
     struct order_digest beyond = {.slices = SLICES, .first = 2, .next = 6};
     CU_ASSERT_FALSE(order_digest_make(&c.order, &beyond, c.error));
     CU_ASSERT_PTR_NOT_NULL(strstr(c.error, "the order has 1 to 4"));
-    struct order_digest small = {.slices = 4096, .first = 1};
-    CU_ASSERT_FALSE(order_digest_make(&c.order, &small, c.error));
-    CU_ASSERT_PTR_NOT_NULL(strstr(c.error, "too few for 4096 slices"));
-    order_digest_deinit(&small);
     case_close(&c);
+}
+
+/* What it is computed from might be anybody's number: none makes it run for hours. */
+static void no_batch_is_larger_than_a_tgb_can_be(void)
+{
+    static const struct {
+        const char *text;
+        uint32_t slices;
+        const char *error;
+    } cases[] = {
+        {"1 3 1 1 4096\n", 4096, "order:1: 4096 bytes are too few for a batch of 4096 slices"},
+        {"1 3 1 1 4096\n2 3 1 2 9007199254740991\n", 0,
+         "order:2: 9007199254740991 bytes are "
+         "too many for a batch of 0 slices"},
+        {"7 3 1 1 17179869185\n", 0, "order:1: 17179869185 bytes are too many"},
+        {"7 3 1 1 4096\n8 3 1 2 9007199254740991\n", 2, "order:2: 9007199254740991 bytes are"},
+        {"1 3 1 1 8589934784\n", 2, "which has 194 to 8589934783"},
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
+        struct order_case c;
+        struct order_digest digest = {.slices = cases[i].slices};
+        CU_ASSERT_TRUE_FATAL(case_open(&c, cases[i].text));
+        digest.first = c.order.lines[0].step;
+        CU_ASSERT_FALSE(order_digest_make(&c.order, &digest, c.error));
+        CU_ASSERT_PTR_NOT_NULL(strstr(c.error, cases[i].error));
+        if (strstr(c.error, cases[i].error) == NULL)
+            printf("\n  expected %s\n  found    %s\n", cases[i].error, c.error);
+        order_digest_deinit(&digest);
+        case_close(&c);
+    }
+    static const uint32_t slices[] = {1, 2, 4096, TGB_SLICES_MAX};
+    struct tgb_layout layout;
+    for (size_t i = 0; i < HARNESS_COUNT(slices); i++) {
+        uint64_t most = slice_check_tgb_max(slices[i]);
+        CU_ASSERT_EQUAL(tgb_layout_make(most, slices[i], &layout), TGB_OK);
+        CU_ASSERT_EQUAL(tgb_layout_make(most + 1, slices[i], &layout), TGB_BAD_SIZE);
+    }
 }
 
 /* ---- logs ---- */
@@ -265,6 +299,7 @@ const struct harness_test order_digest_tests[] = {
     HARNESS_TEST(appending_goes_on_behind_what_a_crash_left),
     HARNESS_TEST(zeros_at_the_end_are_what_a_crash_left),
     HARNESS_TEST(digests_follow_from_the_order),
+    HARNESS_TEST(no_batch_is_larger_than_a_tgb_can_be),
     HARNESS_TEST(lives_join_where_they_went_on),
     HARNESS_TEST(wrong_lines_are_found),
     {0},
