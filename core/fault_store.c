@@ -12,6 +12,7 @@ struct fault_store {
     struct store store; /* must be first */
     struct fault_store_options options;
     struct fault_counters counters;
+    struct fault_refusal refusal;
     bool cut;
     struct fault_call *calls; /* all ever made; freed at close */
     struct fault_call *idle;
@@ -48,7 +49,8 @@ const char *fault_kind_name(enum fault_kind kind)
 /* Sets of verbs, for the table of kinds. */
 enum {
     CREATE = 1 << STORE_PUT_IF_ABSENT,
-    WRITE = CREATE | 1 << STORE_PUT | 1 << STORE_DELETE,
+    REPEATED = 1 << STORE_PUT | 1 << STORE_DELETE, /* by a store's client, as often as it likes */
+    WRITE = CREATE | REPEATED,
     LISTING = 1 << STORE_LIST,
     READ = 1 << STORE_GET,
     ANY = WRITE | LISTING | READ,
@@ -99,12 +101,28 @@ static bool shot_hits(const struct fault_store *faults, const struct store_op *o
     return ++shot->seen == shot->operation;
 }
 
+static bool is_refused(const struct fault_store *faults, const struct store_op *op)
+{
+    const struct fault_refusal *refusal = &faults->refusal;
+    return (refusal->verbs >> op->verb & 1u) != 0 &&
+           strncmp(op->key, refusal->prefix, strlen(refusal->prefix)) == 0;
+}
+
+static enum fault_kind draw_refusal(struct fault_store *faults, const struct store_op *op)
+{
+    bool repeated = fault_kind_hits(FAULT_REFUSED_APPLIED, op->verb) &&
+                    random_next(&faults->options.random) % 2 == 0;
+    return repeated ? FAULT_REFUSED_APPLIED : FAULT_REFUSED;
+}
+
 static enum fault_kind draw_kind(struct fault_store *faults, const struct store_op *op)
 {
     struct fault_store_options *options = &faults->options;
     const struct fault_plan *plan = options->plan;
     if (shot_hits(faults, op))
         return options->shot->kind;
+    if (is_refused(faults, op))
+        return draw_refusal(faults, op);
     for (size_t i = 0; i < FAULT_STORMS_MAX; i++) {
         const struct fault_storm *storm = &plan->storms[i];
         if (storm_rages(storm, loop_now(options->loop)) && can_hit(faults, storm->kind, op) &&
@@ -251,7 +269,8 @@ static void inner_done(struct store_op *op, void *context)
         call_give_if_over(call);
         return;
     }
-    bool at_once = call->kind == FAULT_ERROR_APPLIED || call->kind == FAULT_THROTTLED_APPLIED;
+    bool at_once = call->kind == FAULT_ERROR_APPLIED || call->kind == FAULT_THROTTLED_APPLIED ||
+                   call->kind == FAULT_REFUSED_APPLIED;
     if (!call->forced || at_once)
         answer_at(call, 0);
 }
@@ -266,6 +285,9 @@ static enum store_outcome outcome_of(enum fault_kind kind)
     case FAULT_THROTTLED:
     case FAULT_THROTTLED_APPLIED:
         return STORE_THROTTLED;
+    case FAULT_REFUSED:
+    case FAULT_REFUSED_APPLIED:
+        return STORE_FAILED;
     case FAULT_NONE:
     case FAULT_DELAY:
     case FAULT_REORDER:
@@ -316,6 +338,7 @@ static void perform(struct fault_call *call)
     case FAULT_BUSY:
     case FAULT_ERROR:
     case FAULT_THROTTLED:
+    case FAULT_REFUSED:
         answer_at(call, 1);
         return;
     case FAULT_LATE:
@@ -339,6 +362,7 @@ static void perform(struct fault_call *call)
     case FAULT_NONE:
     case FAULT_ERROR_APPLIED:
     case FAULT_THROTTLED_APPLIED:
+    case FAULT_REFUSED_APPLIED:
     case FAULT_DAMAGED:
     case FAULT_CUT:
     case FAULT_KIND_COUNT:
@@ -367,6 +391,12 @@ static void fault_submit(struct store *store, struct store_op *outer)
     faults->counters.hit[call->kind]++;
     watch(faults, FAULT_SUBMITTED, call->kind, outer);
     perform(call);
+}
+
+void fault_store_refuse(struct store *store, const struct fault_refusal *refusal)
+{
+    assert(refusal->verbs == 0 || refusal->prefix != NULL);
+    ((struct fault_store *)store)->refusal = *refusal;
 }
 
 void fault_store_cut(struct store *store)

@@ -1,10 +1,11 @@
 /* fault_store.h - a store over any store that loses, delays, reorders, refuses and damages.
  *
- * The contract stays honest: what is answered is what the inner store said, or UNKNOWN, BUSY or
- * THROTTLED; an OK, EXISTS or NOT_FOUND is never made up. Bytes are damaged only of objects that
- * the options name. A request is copied when it is submitted,
- * so that it may be applied long after its sender gave it up or died. Faults come from a plan with
- * a random stream, or hit the n-th operation. Serves the simulator and live runs alike. */
+ * The contract stays honest: what is answered is what the inner store said, or UNKNOWN, BUSY,
+ * THROTTLED or FAILED; an OK, EXISTS or NOT_FOUND is never made up, and a create that is answered
+ * FAILED is not applied. Bytes are damaged only of objects that the options name. A request is
+ * copied when it is submitted, so that it may be applied long after its sender gave it up or died.
+ * Faults come from a plan with a random stream, hit the n-th operation, or, refusals, all of some
+ * requests from some moment on. Serves the simulator and live runs alike. */
 #ifndef CORE_FAULT_STORE_H
 #define CORE_FAULT_STORE_H
 
@@ -28,9 +29,14 @@
     X(FAULT_THROTTLED, "throttled", ANY, "503, not applied")                                       \
     X(FAULT_THROTTLED_APPLIED, "throttled_applied", CREATE,                                        \
       "503 after the body went out, applied")                                                      \
+    X(FAULT_REFUSED, "refused", ANY, "403 and the like, not applied: FAILED")                      \
+    X(FAULT_REFUSED_APPLIED, "refused_applied", REPEATED,                                          \
+      "applied, and refused when the store's client sent it again: FAILED")                        \
     X(FAULT_DAMAGED, "damaged", READ, "a bit of the bytes read is wrong")                          \
     X(FAULT_CUT, "cut", READ, "the bytes read end early")
 
+/* Before these, whoever was hit may ask again; they are the end. */
+#define FAULT_FIRST_FINAL FAULT_REFUSED
 /* Those from here on meet only reads of what the options name. */
 #define FAULT_FIRST_OF_DAMAGE FAULT_DAMAGED
 
@@ -71,6 +77,13 @@ struct fault_shot {
     uint64_t seen;
 };
 
+/* Requests of these verbs (a mask, 1 << verb) for keys that begin so are refused, as by a policy
+ * that was changed. What a store's client may send twice was applied the first time, or not. */
+struct fault_refusal {
+    unsigned verbs;     /* 0: none */
+    const char *prefix; /* borrowed */
+};
+
 enum fault_moment {
     FAULT_SUBMITTED, /* `kind` is what will happen to it */
     FAULT_ANSWERED,  /* op->outcome is set; before `done` */
@@ -106,6 +119,8 @@ bool fault_kind_hits(enum fault_kind kind, enum store_verb verb);
 
 /* Closed by store_close, with nothing in flight or after `inner` was closed. */
 struct store *fault_store_open(const struct fault_store_options *options);
+/* From now on, and for what is submitted from now on. */
+void fault_store_refuse(struct store *store, const struct fault_refusal *refusal);
 /* The sender has died: its operations are never answered nor touched again; what is on its way may
  * still be applied. Nothing may be submitted afterwards. */
 void fault_store_cut(struct store *store);

@@ -183,6 +183,11 @@ void reader_checker_saves(struct reader_checker *reader, int64_t now_ns, uint32_
     }
 }
 
+void reader_checker_refused(struct reader_checker *reader, uint32_t number)
+{
+    reader->lives[number].refused = true;
+}
+
 void reader_checker_ended(struct reader_checker *reader, int64_t now_ns, uint32_t number,
                           uint64_t consumer_number, enum consumer_end end, const char *text)
 {
@@ -204,9 +209,11 @@ void reader_checker_ended(struct reader_checker *reader, int64_t now_ns, uint32_
     case CONSUMER_BELOW_FLOOR:
         fits = superseded || retired;
         break;
+    case CONSUMER_STORE_FAILED:
+        fits = life->refused;
+        break;
     case CONSUMER_LOST:
     case CONSUMER_CORRUPT:
-    case CONSUMER_STORE_FAILED:
     case CONSUMER_END_COUNT:
         fits = false;
         break;

@@ -23,6 +23,7 @@
 struct reader_life {
     uint32_t rank;
     bool running;
+    bool refused;           /* a request for good, by the store */
     uint64_t next_step;     /* to be given */
     uint64_t digest;        /* of the steps before it */
     uint64_t digest_before; /* ... without the last one */
@@ -58,6 +59,8 @@ void reader_checker_place(struct reader_checker *reader, uint32_t life, uint64_t
 /* The life wants these to be durable. */
 void reader_checker_saves(struct reader_checker *reader, int64_t now_ns, uint32_t life,
                           const struct checkpoint_set *set);
+/* It is about to be refused a request for good, as only a store that fails does. */
+void reader_checker_refused(struct reader_checker *reader, uint32_t life);
 /* `number`: of the life; 0: it has none. */
 void reader_checker_ended(struct reader_checker *reader, int64_t now_ns, uint32_t life,
                           uint64_t number, enum consumer_end end, const char *text);

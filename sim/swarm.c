@@ -56,6 +56,13 @@ static void on_applied(void *context, int64_t now_ns, uint32_t actor, const stru
 
 /* ---- healing ---- */
 
+static void heal_host(struct swarm_host *host)
+{
+    static const struct fault_refusal none;
+    swarm_host_lock_out(host, &none);
+    swarm_host_resume(host);
+}
+
 static void heal(struct timer *timer, void *context)
 {
     (void)timer;
@@ -67,15 +74,15 @@ static void heal(struct timer *timer, void *context)
     uint32_t lives = swarm->life_count;
     bool runs[SWARM_PRODUCERS_MAX] = {false};
     for (uint32_t i = 0; i < lives; i++) {
-        swarm_host_resume(&swarm->lives[i].host);
+        heal_host(&swarm->lives[i].host);
         runs[swarm->lives[i].producer] |= swarm_life_runs(&swarm->lives[i]);
     }
     for (uint32_t i = 0; i < swarm->rank_life_count; i++)
-        swarm_host_resume(&swarm->rank_lives[i].host);
+        heal_host(&swarm->rank_lives[i].host);
     for (uint32_t i = 0; i < swarm->retirer_count; i++)
-        swarm_host_resume(&swarm->retirers[i].host);
+        heal_host(&swarm->retirers[i].host);
     for (uint32_t i = 0; i < swarm->demon_count; i++)
-        swarm_host_resume(&swarm->demons[i].host);
+        heal_host(&swarm->demons[i].host);
     for (uint32_t producer = 0; producer < swarm->config->producers; producer++) {
         loop_timer_cancel(&swarm->loop.loop, &swarm->restarts[producer]);
         if (!runs[producer])

@@ -1,12 +1,12 @@
 /* swarm.h - one random world, from its seed to its end, under checkers.
  *
  * Phase 1: producers and ranks on a virtual store with faults of every kind, paused, killed,
- * restarted beside processes that still live, rolled back, restored, retired; reclaimers give
- * storage back. Every version, report, delivery, deletion and end is checked. Phase 2: faults stop,
- * the paused go on, the dead are restarted; within a bound everyone must end, every batch that a
- * holder of its epoch uploaded be visible, every rank be given all steps, the chain be whole, and
- * nothing be stored that is not live.
- * Blocks until the run is over. A run is a function of its config; runs share nothing. */
+ * locked out, restarted beside processes that still live, rolled back, restored, retired;
+ * reclaimers give storage back. Every version, report, delivery, deletion and end is checked. Phase
+ * 2: faults stop, the paused go on, the dead are restarted; within a bound everyone must end, every
+ * batch that a holder of its epoch uploaded be visible, every rank be given all steps, the chain be
+ * whole, and nothing be stored that is not live. Blocks until the run is over. A run is a function
+ * of its config; runs share nothing. */
 #ifndef SIM_SWARM_H
 #define SIM_SWARM_H
 

@@ -110,7 +110,7 @@ static bool draw_focus(struct random_stream *random, double weights[FAULT_KIND_C
     bool focused = random_unit(random) < 0.5;
     uint32_t kinds[2];
     for (size_t i = 0; i < 2; i++)
-        kinds[i] = draw_count(random, FAULT_NONE + 1, FAULT_FIRST_OF_DAMAGE - 1);
+        kinds[i] = draw_count(random, FAULT_NONE + 1, FAULT_FIRST_FINAL - 1);
     double strength = draw_between(random, 0.3, 0.7);
     if (!focused)
         return false;
@@ -138,7 +138,7 @@ static void draw_plan(struct swarm_config *config)
     double total = draw_magnitude(&random, 0.02, 0.7);
     double share = random_unit(&random);
     double sum = 0.0;
-    for (int kind = FAULT_NONE + 1; kind < FAULT_FIRST_OF_DAMAGE; kind++) {
+    for (int kind = FAULT_NONE + 1; kind < FAULT_FIRST_FINAL; kind++) {
         double weight = random_unit(&random);
         weights[kind] = random_unit(&random) < share ? weight : 0.0;
     }

@@ -22,6 +22,8 @@
     X(UPSET_CRASH, "crash", "dies, and another incarnation starts later")                          \
     X(UPSET_ZOMBIE, "zombie", "another incarnation starts beside it; it may be paused meanwhile")  \
     X(UPSET_JUMP, "jump", "its wall clock jumps; clocks are wrong from the start, too")            \
+    X(UPSET_LOCKOUT, "lockout",                                                                    \
+      "its store refuses some of its requests for good, and it must end")                          \
     X(UPSET_ROLLBACK, "rollback", "a rank dies and goes back to an older checkpoint")              \
     X(UPSET_RESTORE, "restore", "a rank dies and goes back to checkpoints that it had before")     \
     X(UPSET_RETIRE, "retire", "a rank is retired by hand, dead or alive, and comes back later")    \

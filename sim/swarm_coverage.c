@@ -105,6 +105,26 @@ static enum swarm_branch branch_of_validation(const struct commit *commit, enum 
     return BRANCH_INVALID_END;
 }
 
+static enum swarm_branch branch_of_refusal(enum commit_phase phase)
+{
+    switch (phase) {
+    case COMMIT_LISTING:
+    case COMMIT_PROBING:
+    case COMMIT_READING:
+        return BRANCH_FIND_REFUSED;
+    case COMMIT_CREATING_GENESIS:
+    case COMMIT_CREATING:
+        return BRANCH_CREATE_REFUSED;
+    case COMMIT_JUDGING:
+        return BRANCH_JUDGE_REFUSED;
+    case COMMIT_VALIDATING:
+        return BRANCH_VALID_REFUSED;
+    case COMMIT_IDLE:
+        break;
+    }
+    return BRANCH_COUNT;
+}
+
 static void take(struct swarm_coverage *coverage, enum swarm_branch branch, uint32_t faults)
 {
     if (branch == BRANCH_COUNT)
@@ -121,6 +141,10 @@ void branch_probe_next(struct branch_probe *probe, const struct commit *commit,
     if (probe->armed == 0)
         return;
     probe->armed = 0;
+    if (probe->outcome == STORE_FAILED) {
+        take(coverage, branch_of_refusal(probe->phase), faults);
+        return;
+    }
     switch (probe->phase) {
     case COMMIT_LISTING:
         if (answered) {
@@ -196,8 +220,10 @@ uint32_t swarm_coverage_missing(const struct swarm_coverage *coverage, uint64_t 
     text[0] = '\0';
     for (uint32_t branch = 0; branch < BRANCH_COUNT; branch++) {
         for (uint32_t bit = FAULT_NONE + 1; bit < SWARM_FAULTS_OF_PRODUCERS; bit++) {
-            if (bit >= FAULT_FIRST_OF_DAMAGE && bit < FAULT_KIND_COUNT)
-                continue; /* producers read no batches */
+            if (bit > FAULT_REFUSED && bit < FAULT_KIND_COUNT)
+                continue; /* a commit repeats no write and reads no batch */
+            if (bit == FAULT_REFUSED && branch < BRANCH_FIRST_OF_REFUSALS)
+                continue;
             if ((impossible[branch] >> bit & 1u) != 0 || coverage->met[branch][bit] >= at_least)
                 continue;
             missing++;

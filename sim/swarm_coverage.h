@@ -11,6 +11,9 @@
 
 #define BRANCH_APPLIED (1u << FAULT_ERROR_APPLIED | 1u << FAULT_THROTTLED_APPLIED)
 
+/* Of refusals, only these branches come. */
+#define BRANCH_FIRST_OF_REFUSALS BRANCH_FIND_REFUSED
+
 /* code, name, faults that cannot meet it (a mask) */
 #define SWARM_BRANCHES(X)                                                                          \
     /* What was applied is there. */                                                               \
@@ -52,7 +55,11 @@
     X(VALID_FENCED, "validate: fenced", 0)                                                         \
     X(INVALID_WON, "floor: above what seemed won", 0)                                              \
     X(INVALID_LOST, "floor: above what seemed lost", 0)                                            \
-    X(INVALID_END, "floor: above what seemed the end", 0)
+    X(INVALID_END, "floor: above what seemed the end", 0)                                          \
+    X(FIND_REFUSED, "find: refused for good", 0)                                                   \
+    X(CREATE_REFUSED, "create: refused for good", 0)                                               \
+    X(JUDGE_REFUSED, "judge: refused for good, whatever became of it", 0)                          \
+    X(VALID_REFUSED, "validate: refused for good, after the decision", 0)
 
 enum swarm_branch {
 #define X(code, name, impossible) BRANCH_##code,

@@ -26,6 +26,7 @@ static void note_report(struct swarm_demon *demon, const struct reclaim_report *
     turns[TURN_FLOOR_KEPT] += !raised && report->versions + report->tgbs > 0;
     turns[TURN_RANK_MISSING] += report->missing > 0;
     turns[TURN_UNDECIDED_LEFT] += report->undecided > 0;
+    turns[TURN_ROUND_REFUSED] += report->end == RECLAIM_REFUSED;
     turns[TURN_ORPHAN_DELETED] += report->orphans > 0;
     turns[TURN_MARKER_DELETED] += report->markers > 0;
     for (uint32_t i = 0; i < swarm->demon_count; i++)
@@ -47,23 +48,39 @@ static void on_round(void *context, const struct reclaim_report *report, const c
                 report->versions, report->tgbs, report->undecided, report->missing,
                 error[0] != '\0' ? ": " : "", error);
     note_report(demon, report);
+    swarm_refusal_ended(&demon->host, report->end == RECLAIM_REFUSED, error);
     if (report->end == RECLAIM_REFUSED)
-        violations_add(&swarm->checkers.violations, swarm->loop.now_ns, demon->host.actor,
-                       "end: a round of a reclaimer failed: %s", error);
+        reclaim_driver_stop(demon->driver); /* as `lakestream gc --loop` */
     demon->swept += report->end == RECLAIM_DONE;
     if (report->end == RECLAIM_DONE && report->missing == 0 &&
         report->consumers == swarm->config->ranks)
         demon->clean++;
 }
 
+static void final_restart_due(struct timer *timer, void *context)
+{
+    (void)timer;
+    swarm_demon_start_final(context);
+}
+
+/* It was refused: another one follows. */
 static void on_ended(void *context)
 {
-    (void)context;
+    struct swarm_demon *demon = context;
+    struct swarm *swarm = demon->host.swarm;
+    demon->ended = true;
+    if (demon != &swarm->demons[swarm->final_demon]) {
+        swarm_demon_start(swarm);
+        return;
+    }
+    timer_init(&swarm->final_restart, final_restart_due, swarm);
+    loop_timer_set(&swarm->loop.loop, &swarm->final_restart, swarm->loop.now_ns);
 }
 
 static void start(struct swarm *swarm, const struct reclaim_options *options, int64_t first_ns,
                   int64_t period_ns)
 {
+    assert(swarm->demon_count < SWARM_DEMONS_MAX);
     uint32_t number = swarm->demon_count++;
     struct swarm_demon *demon = &swarm->demons[number];
     swarm_host_open(&demon->host, swarm, HOST_RECLAIMER, SWARM_DEMON_ACTOR + number);
@@ -131,6 +148,11 @@ void swarm_demon_is_answered(struct swarm *swarm, uint32_t actor, const struct s
     enum reclaim_phase phase = reclaim_driver_machine(demon->driver)->phase;
     if (phase == RECLAIM_READING || phase == RECLAIM_READING_AGAIN)
         reclaim_checker_shown(&swarm->checkers.reclaim, actor, &op->page);
+}
+
+bool swarm_demon_runs(const struct swarm_demon *demon)
+{
+    return demon->driver != NULL && !demon->ended;
 }
 
 void swarm_demon_crash(struct swarm_demon *demon)

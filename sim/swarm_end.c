@@ -21,6 +21,8 @@ static void check_life(struct swarm *swarm, uint32_t number)
                        life->producer, reported->won, reported->lost, reported->visible);
         return;
     }
+    if (life->end == PRODUCER_STORE_FAILED)
+        return; /* as if it had died; that it was refused is known */
     if (life->end != PRODUCER_STOPPED && life->end != PRODUCER_FENCED)
         violations_add(violations, now_ns, number, "end: producer %" PRIu32 " ended %s: %s",
                        life->producer, producer_end_name(life->end), life->end_text);

@@ -12,10 +12,13 @@ static void on_fault(void *context, enum fault_moment moment, enum fault_kind ki
     struct swarm_host *host = context;
     struct swarm_plane *plane = &host->swarm->result->plane;
     swarm_trace_fault(host, moment, kind, op);
+    if (moment == FAULT_ANSWERED && swarm_refusal_is(kind))
+        swarm_refusal_answered(host, op);
     if (moment == FAULT_ANSWERED && host->kind == HOST_RECLAIMER)
         swarm_demon_is_answered(host->swarm, host->actor, op);
     if (moment != FAULT_SUBMITTED)
         return;
+    swarm_refusal_sends(host, op);
     switch (host->kind) {
     case HOST_PRODUCER:
         swarm_life_sends(&host->swarm->lives[host->actor], kind, op);
@@ -91,6 +94,11 @@ void swarm_host_resume(struct swarm_host *host)
     swarm_trace(host->swarm, host->actor, "!! goes on");
     loop_timer_cancel(&host->swarm->loop.loop, &host->resume);
     actor_loop_resume(&host->loop);
+}
+
+void swarm_host_lock_out(struct swarm_host *host, const struct fault_refusal *refusal)
+{
+    fault_store_refuse(host->faults, refusal);
 }
 
 void swarm_host_kill(struct swarm_host *host)

@@ -89,11 +89,13 @@ static void on_ended(void *context, uint32_t producer, enum producer_end end, co
     }
     /* In phase 2 a supervisor looks after producers whose epoch a dead incarnation holds. */
     bool holds = report_checker_holds(&swarm->report, life->host.actor);
+    bool failed = end == PRODUCER_STORE_FAILED;
+    swarm_refusal_ended(&life->host, failed, text);
     bool alone = true;
     for (uint32_t i = 0; i < swarm->life_count; i++)
         alone &= swarm->lives[i].producer != producer || !swarm_life_runs(&swarm->lives[i]);
-    if (swarm->healed ? alone && !holds : end == PRODUCER_STOPPED)
-        swarm_restart_later(swarm, producer, 0);
+    if (swarm->healed ? alone && (failed || !holds) : failed || end == PRODUCER_STOPPED)
+        swarm_restart_later(swarm, producer, failed ? swarm_upset_bit(UPSET_LOCKOUT) : 0);
 }
 
 /* ---- lives ---- */

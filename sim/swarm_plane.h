@@ -51,6 +51,7 @@ enum plane_operation {
     X(RESTORED, "start: from checkpoints older than the last kept")                                \
     X(SUPERSEDED, "end: superseded")                                                               \
     X(RETIRED, "end: retired")                                                                     \
+    X(STORE_FAILED, "end: the store refused")                                                      \
     X(SLICE_MISSING, "run: 404 on a slice")                                                        \
     X(CHAIN_INVALID, "run: a version was below the floor by then")                                 \
     X(SAVE_REFUSED, "save: refused, a newer process has saved")                                    \
@@ -61,6 +62,7 @@ enum plane_operation {
     X(UNDECIDED_LEFT, "round: an undecided TGB is left")                                           \
     X(ORPHAN_DELETED, "round: an orphan is deleted")                                               \
     X(MARKER_DELETED, "round: an old floor or intent is deleted")                                  \
+    X(ROUND_REFUSED, "round: the store refused")                                                   \
     X(ROUNDS_OVERLAP, "round: beside another reclaimer's")                                         \
     X(DIED_IN_ROUND, "round: its process died meanwhile")                                          \
     X(ALL_RECLAIMED, "the end: nothing is stored that is not live")

@@ -44,6 +44,8 @@ struct swarm_host {
     struct store *faults;
     struct store *codec; /* NULL: references */
     struct timer resume;
+    uint32_t refusals;   /* that its process goes by */
+    bool refused_upload; /* the last was of a PUT */
 };
 
 struct swarm_life {
@@ -99,6 +101,7 @@ struct swarm_demon {
     struct swarm_host host;        /* must be first */
     struct reclaim_driver *driver; /* NULL: dead */
     struct reclaim_observer observer;
+    bool ended;          /* it was refused */
     uint64_t floor_step; /* that its last round left */
     uint32_t swept;      /* rounds that came to their end */
     uint32_t clean;      /* of those, in which nobody was missing */
@@ -125,6 +128,7 @@ struct swarm {
     enum reclaim_phase ambush;
     bool newcomer_waits;
     struct timer newcomer;
+    struct timer final_restart;
     uint32_t final_demon; /* cleans up when all is quiet; SWARM_DEMONS_MAX: not yet */
     struct timer restarts[SWARM_PRODUCERS_MAX];
     uint32_t restart_fault[SWARM_PRODUCERS_MAX]; /* the upset that it is for */
@@ -158,6 +162,18 @@ void swarm_host_resume(struct swarm_host *host);
 void swarm_host_kill(struct swarm_host *host);
 void swarm_host_close(struct swarm_host *host);
 
+/* From now on its store refuses what the refusal names. */
+void swarm_host_lock_out(struct swarm_host *host, const struct fault_refusal *refusal);
+
+/* swarm_refusal.c: what follows from a request that was refused for good */
+bool swarm_refusal_is(enum fault_kind kind);
+/* Before its process is told. */
+void swarm_refusal_answered(struct swarm_host *host, const struct store_op *op);
+void swarm_refusal_sends(struct swarm_host *host, const struct store_op *op);
+/* The process ended, or the reclaimer's round: because the store failed, or not. `text`: why; NULL:
+ * it tells nobody. */
+void swarm_refusal_ended(const struct swarm_host *host, bool failed, const char *text);
+
 /* swarm_life.c. `faults`: mask of upsets that it came of. */
 void swarm_life_start(struct swarm *swarm, uint32_t producer, uint32_t faults);
 bool swarm_life_runs(const struct swarm_life *life);
@@ -189,6 +205,7 @@ void swarm_ranks_close(struct swarm *swarm);
 void swarm_demon_start(struct swarm *swarm);
 /* One that cleans up when all is quiet, with nothing left to wait for. */
 void swarm_demon_start_final(struct swarm *swarm);
+bool swarm_demon_runs(const struct swarm_demon *demon);
 void swarm_demon_crash(struct swarm_demon *demon);
 /* The request of a reclaimer that is just being sent, or answered. */
 void swarm_demon_sends(struct swarm *swarm, uint32_t actor, const struct store_op *op);
@@ -202,6 +219,8 @@ void swarm_check_end(struct swarm *swarm);
 void swarm_upset_begin(struct swarm *swarm);
 /* A rank comes with less than it was known to need. */
 void swarm_upset_newcomer(struct swarm *swarm);
+/* Its bit in a mask of faults. */
+uint32_t swarm_upset_bit(enum swarm_upset upset);
 /* A drawn time: every order of magnitude between so many units is as likely. */
 int64_t swarm_draw_units(struct swarm *swarm, double low, double high);
 /* Starts another incarnation later, unless one is coming already. */

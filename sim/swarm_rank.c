@@ -164,6 +164,7 @@ static void note_end(struct swarm_rank_life *life, enum consumer_end end)
     uint64_t *turns = turns_of(life);
     const struct consumer *consumer = trainer_consumer(life->trainer);
     turns[TURN_SUPERSEDED] += end == CONSUMER_SUPERSEDED;
+    turns[TURN_STORE_FAILED] += end == CONSUMER_STORE_FAILED;
     turns[TURN_RETIRED] += end == CONSUMER_RETIRED;
     turns[TURN_REFUSED_KEPT] += end == CONSUMER_REFUSED && life->oldest > 0;
     turns[TURN_SLICE_MISSING] += consumer->counters.missing;
@@ -176,6 +177,7 @@ static void on_ended(void *context, enum consumer_end end, const char *text)
     struct swarm *swarm = life->host.swarm;
     swarm_trace(swarm, life->host.actor, "== ended %s: %s", consumer_end_name(end), text);
     life->ended = true;
+    swarm_refusal_ended(&life->host, end == CONSUMER_STORE_FAILED, text);
     note_end(life, end);
     if (end == CONSUMER_REFUSED)
         check_refusal(life);
@@ -320,6 +322,7 @@ static void on_retired(void *context, enum membership_effect_kind end)
     struct swarm_retirer *retirer = context;
     struct swarm *swarm = retirer->host.swarm;
     retirer->ended = true;
+    swarm_refusal_ended(&retirer->host, end == MEMBERSHIP_FAILED, NULL);
     swarm_trace(swarm, retirer->host.actor, "== %s",
                 end == MEMBERSHIP_DONE ? "retired" : "gives up");
 }

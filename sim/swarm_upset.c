@@ -4,6 +4,7 @@
 
 #define RECLAIMER_SHARE 5 /* of so many crashes and pauses, one hits a reclaimer */
 #define RANK_SHARE 3      /* of so many upsets of the common kinds, one hits a rank */
+#define HAND_SHARE 3      /* of so many hands that retire, one is locked out where some are */
 #define ANEW_SHARE 8      /* of so many ranks that die, one has lost its disk */
 
 static uint64_t draw(struct swarm *swarm, uint64_t below)
@@ -17,7 +18,7 @@ int64_t swarm_draw_units(struct swarm *swarm, double low, double high)
     return swarm_draw_ns(&swarm->random, low * unit_ns, high * unit_ns);
 }
 
-static uint32_t bit_of(enum swarm_upset upset)
+uint32_t swarm_upset_bit(enum swarm_upset upset)
 {
     return UINT32_C(1) << (FAULT_KIND_COUNT + (uint32_t)upset);
 }
@@ -44,7 +45,7 @@ static struct swarm_life *somebody(struct swarm *swarm)
 static struct swarm_demon *some_demon(struct swarm *swarm)
 {
     for (uint32_t i = 0; i < swarm->demon_count; i++)
-        if (swarm->demons[i].driver != NULL && draw(swarm, 2) == 0)
+        if (swarm_demon_runs(&swarm->demons[i]) && draw(swarm, 2) == 0)
             return &swarm->demons[i];
     return NULL;
 }
@@ -94,7 +95,7 @@ static void crash(struct swarm *swarm, struct swarm_life *life)
     }
     uint32_t producer = life->producer;
     swarm_life_crash(life);
-    swarm_restart_later(swarm, producer, bit_of(UPSET_CRASH));
+    swarm_restart_later(swarm, producer, swarm_upset_bit(UPSET_CRASH));
 }
 
 static void doom_due(struct timer *timer, void *context)
@@ -121,13 +122,13 @@ static void zombie(struct swarm *swarm, struct swarm_life *life)
     if (swarm->life_count >= SWARM_LIVES_UPSET)
         return;
     note(swarm, UPSET_ZOMBIE);
-    life->faults_ever |= bit_of(UPSET_ZOMBIE);
+    life->faults_ever |= swarm_upset_bit(UPSET_ZOMBIE);
     uint64_t way = draw(swarm, 4);
     if (way < 3)
         swarm_host_pause(&life->host, swarm_draw_units(swarm, 4, 1000));
     if (way < 2 && swarm->doom.slot == 0)
         doom_next(swarm);
-    swarm_life_start(swarm, life->producer, bit_of(UPSET_ZOMBIE));
+    swarm_life_start(swarm, life->producer, swarm_upset_bit(UPSET_ZOMBIE));
 }
 
 static void pause_one(struct swarm *swarm, struct swarm_life *life)
@@ -138,7 +139,7 @@ static void pause_one(struct swarm *swarm, struct swarm_life *life)
         swarm_host_pause(&demon->host, swarm_draw_units(swarm, 1, 300));
         return;
     }
-    life->faults_now |= bit_of(UPSET_PAUSE);
+    life->faults_now |= swarm_upset_bit(UPSET_PAUSE);
     swarm_host_pause(&life->host, swarm_draw_units(swarm, 1, 300));
 }
 
@@ -151,12 +152,51 @@ static void jump(struct swarm *swarm, struct swarm_life *life)
         step_ns = -step_ns;
     if (way == 4)
         step_ns = swarm_draw_ns(&swarm->random, 1.0 * NS_PER_S, 1e5 * NS_PER_S);
-    life->faults_now |= bit_of(UPSET_JUMP);
+    life->faults_now |= swarm_upset_bit(UPSET_JUMP);
     swarm_trace(swarm, life->host.actor, "!! clock jumps by %.6f s", (double)step_ns / NS_PER_S);
     actor_loop_jump(&life->host.loop, step_ns);
 }
 
+/* From now on it may not do all that it could. */
+static void lock_out(struct swarm *swarm, struct swarm_host *host)
+{
+    static const char *const prefixes[] = {"",
+                                           NAME_TGB_PREFIX,
+                                           NAME_MANIFEST_PREFIX,
+                                           NAME_MANIFEST_PREFIX,
+                                           NAME_FLOOR_PREFIX,
+                                           NAME_INTENT_PREFIX,
+                                           NAME_WATERMARK_PREFIX};
+    const uint64_t count = sizeof(prefixes) / sizeof(prefixes[0]);
+    struct fault_refusal refusal = {.verbs = 1u << draw(swarm, STORE_VERB_COUNT),
+                                    .prefix = prefixes[draw(swarm, count)]};
+    if (draw(swarm, 4) == 0)
+        refusal.verbs = (1u << STORE_VERB_COUNT) - 1;
+    swarm_trace(swarm, host->actor, "!! is refused from now on: verbs 0x%x of %s*", refusal.verbs,
+                refusal.prefix);
+    swarm_host_lock_out(host, &refusal);
+}
+
+static void lock_out_one(struct swarm *swarm, struct swarm_life *life)
+{
+    struct swarm_demon *demon = some_demon(swarm);
+    bool reclaims = demon != NULL && draw(swarm, RECLAIMER_SHARE) == 0;
+    note(swarm, UPSET_LOCKOUT);
+    if (!reclaims)
+        life->faults_ever |= swarm_upset_bit(UPSET_LOCKOUT);
+    lock_out(swarm, reclaims ? &demon->host : &life->host);
+}
+
 /* ---- ranks ---- */
+
+/* A human's hand that may not do what it came for. */
+static void lock_out_hand(struct swarm *swarm)
+{
+    if (swarm->config->upset_weights[UPSET_LOCKOUT] <= 0.0 || draw(swarm, HAND_SHARE) > 0)
+        return;
+    note(swarm, UPSET_LOCKOUT);
+    lock_out(swarm, &swarm->retirers[swarm->retirer_count - 1].host);
+}
 
 static void crash_rank(struct swarm *swarm, struct swarm_rank_life *life)
 {
@@ -185,6 +225,9 @@ static void upset_rank(struct swarm *swarm, struct swarm_rank_life *life, enum s
     case UPSET_JUMP:
         actor_loop_jump(&life->host.loop, swarm_draw_units(swarm, 0.1, 100));
         return;
+    case UPSET_LOCKOUT:
+        lock_out(swarm, &life->host);
+        return;
     case UPSET_ROLLBACK:
     case UPSET_RESTORE:
         /* Sometimes the one that is to be replaced lives on. */
@@ -194,6 +237,7 @@ static void upset_rank(struct swarm *swarm, struct swarm_rank_life *life, enum s
         return;
     case UPSET_RETIRE:
         swarm_retire_rank(swarm, rank);
+        lock_out_hand(swarm);
         if (draw(swarm, 2) > 0)
             swarm_rank_life_crash(life);
         swarm_rank_restart_later(swarm, rank, RETURN_AGAIN);
@@ -279,6 +323,9 @@ static void upset_due(struct timer *timer, void *context)
         return;
     case UPSET_JUMP:
         jump(swarm, life);
+        return;
+    case UPSET_LOCKOUT:
+        lock_out_one(swarm, life);
         return;
     case UPSET_ROLLBACK:
     case UPSET_RESTORE:

@@ -223,6 +223,11 @@ void trainer_stop(struct trainer *trainer)
     consumer_driver_stop(trainer->driver);
 }
 
+void trainer_refused(struct trainer *trainer)
+{
+    reader_checker_refused(reader_of(trainer), trainer->life);
+}
+
 void trainer_crash(struct trainer *trainer)
 {
     cancel_timers(trainer);

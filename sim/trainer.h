@@ -53,6 +53,8 @@ struct trainer *trainer_open(const struct trainer_options *options);
 void trainer_start(struct trainer *trainer);
 /* Asks for a clean end; `ended` follows. */
 void trainer_stop(struct trainer *trainer);
+/* The store is about to refuse it a request for good: it may end so. */
+void trainer_refused(struct trainer *trainer);
 /* The process dies: a save on its way comes to be, or not. The store has forgotten it before. */
 void trainer_crash(struct trainer *trainer);
 /* After `ended`, or after trainer_crash, or when the store was closed before. */

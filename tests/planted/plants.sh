@@ -139,3 +139,29 @@ plant rollback_drops_the_older_ones_too 'reader' membership.c \
 	's/(membership->checkpoints\.count = kept_at_start\(membership\);)/\1 if (membership->options.rollback_step > 0 \&\& membership->checkpoints.count > 1) { membership->checkpoints.items[0] = membership->checkpoints.items[membership->checkpoints.count - 1]; membership->checkpoints.count = 1; }/'
 plant one_checkpoint_fewer_is_kept 'reader' checkpoint.c \
 	's/while \(set->count >= kept\)/while (set->count > 1 \&\& set->count >= kept - 1)/'
+
+# ---- what is refused for good ----
+
+plant refused_request_is_sent_again 'refusal' retry.c \
+	's/if \(!retry_is_open\(op->outcome\)\)/if (!retry_is_open(op->outcome) \&\& op->outcome != STORE_FAILED)/'
+plant refused_create_is_a_lost_one 'refusal|report' commit.c \
+	's/(bool create = op->verb == STORE_PUT_IF_ABSENT;)/\1 if (op->outcome == STORE_FAILED \&\& commit->phase == COMMIT_CREATING) { commit->answered_ns = now_ns; *effect = send_validation(commit, COMMIT_INTENT_LOST); return true; }/'
+# The version is there, and living mostly: only that the process must end now gives it away.
+plant refused_validation_is_passed_over 'refusal|report' commit.c \
+	's/(bool create = op->verb == STORE_PUT_IF_ABSENT;)/\1 if (op->outcome == STORE_FAILED \&\& commit->phase == COMMIT_VALIDATING \&\& commit->intent != COMMIT_INTENT_END) { *effect = decide(commit, now_ns); return true; }/'
+plant refused_upload_is_an_upload 'steps|refusal' producer.c \
+	's/(case RETRY_ANSWERED:)(\n *batch_queue_uploaded)/\1\n    case RETRY_REFUSED:\2/' \
+	's/case RETRY_REFUSED:\n( *case RETRY_SILENT:\n *upload_free)/\1/'
+plant refused_producer_is_called_stopped 'refusal' producer.c \
+	's/return PRODUCER_STORE_FAILED;/return PRODUCER_STOPPED;/'
+plant refused_slice_is_asked_for_again 'refusal' consumer_fetch.c \
+	's/(case STORE_EXISTS:\n) *case STORE_FAILED:\n/\1/' \
+	's/(case STORE_THROTTLED:\n)( *retry\(consumer, now_ns, fetch, CONSUMER_STORE_FAILED)/\1    case STORE_FAILED:\n\2/'
+plant refused_value_counts_as_published 'refusal|reader' membership_request.c \
+	's/case RETRY_REFUSED:\n/case RETRY_REFUSED: if (membership->phase == MEMBERSHIP_VALUING) return false;\n/'
+plant refused_rank_says_not_why 'refusal' consumer.c \
+	's/consumer_stop\(consumer, CONSUMER_STORE_FAILED, consumer->membership\.error\)/consumer_stop(consumer, CONSUMER_STORE_FAILED, consumer_end_text(CONSUMER_STORE_FAILED))/'
+plant refused_floor_is_swept_by 'refusal|reclaim|chain' reclaim_request.c \
+	's/case RETRY_REFUSED:\n/case RETRY_REFUSED: if (reclaim->phase == RECLAIM_RAISING) return false;\n/'
+plant refused_deletion_is_passed_over 'refusal' reclaim_sweep.c \
+	's/if \(verdict == RETRY_REFUSED && !failed\)/if (0)/'

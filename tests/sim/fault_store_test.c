@@ -121,6 +121,7 @@ static void a_fault_is_applied_and_answered_as_it_says(void)
         {FAULT_ERROR_APPLIED, STORE_UNKNOWN, true, LATENCY_NS},
         {FAULT_THROTTLED, STORE_THROTTLED, false, 1},
         {FAULT_THROTTLED_APPLIED, STORE_THROTTLED, true, LATENCY_NS},
+        {FAULT_REFUSED, STORE_FAILED, false, 1},
     };
     for (size_t i = 0; i < HARNESS_COUNT(rows); i++) {
         struct bench bench;
@@ -174,6 +175,57 @@ static void a_kind_hits_only_its_verbs(void)
     CU_ASSERT_EQUAL(bench.shot.seen, 0);
     CU_ASSERT_FALSE(fault_kind_hits(FAULT_LATE, STORE_GET));
     CU_ASSERT_TRUE(fault_kind_hits(FAULT_LOST_ANSWER, STORE_LIST));
+    bench_close(&bench);
+}
+
+static enum store_outcome ask(struct bench *bench, enum store_verb verb, const char *key)
+{
+    submit(bench, verb, key);
+    loop_run(&bench->loop.loop, TIME_NEVER);
+    return bench->op.outcome;
+}
+
+static void a_refusal_lasts_and_hits_only_what_it_names(void)
+{
+    struct bench bench;
+    bench_open(&bench);
+    CU_ASSERT_EQUAL(ask(&bench, STORE_PUT_IF_ABSENT, "a/b"), STORE_OK);
+    struct fault_refusal refusal = {.verbs = 1u << STORE_PUT_IF_ABSENT | 1u << STORE_LIST,
+                                    .prefix = "a/"};
+    fault_store_refuse(bench.faults, &refusal);
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(ask(&bench, STORE_PUT_IF_ABSENT, "a/c"), STORE_FAILED);
+        CU_ASSERT_STRING_EQUAL(bench.op.error, "put_if_absent a/c: fault refused");
+        CU_ASSERT_EQUAL(ask(&bench, STORE_LIST, "a/"), STORE_FAILED);
+    }
+    CU_ASSERT_FALSE(stored(&bench, "a/c"));
+    CU_ASSERT_EQUAL(ask(&bench, STORE_GET, "a/b"), STORE_OK);
+    CU_ASSERT_EQUAL(ask(&bench, STORE_PUT, "a/d"), STORE_OK);
+    CU_ASSERT_EQUAL(ask(&bench, STORE_PUT_IF_ABSENT, "b/c"), STORE_OK);
+    CU_ASSERT_EQUAL(fault_store_counters(bench.faults).hit[FAULT_REFUSED], 6);
+    refusal.verbs = 0;
+    fault_store_refuse(bench.faults, &refusal);
+    CU_ASSERT_EQUAL(ask(&bench, STORE_PUT_IF_ABSENT, "a/c"), STORE_OK);
+    bench_close(&bench);
+}
+
+/* As by a client that sends a write again whose answer was lost. */
+static void what_may_be_sent_twice_is_refused_before_or_after_it_was_applied(void)
+{
+    struct bench bench;
+    bench_open(&bench);
+    struct fault_refusal refusal = {.verbs = 1u << STORE_PUT | 1u << STORE_PUT_IF_ABSENT,
+                                    .prefix = ""};
+    fault_store_refuse(bench.faults, &refusal);
+    uint32_t applied = 0;
+    for (char key[] = "a/a"; key[2] <= 'z'; key[2]++) {
+        CU_ASSERT_EQUAL(ask(&bench, STORE_PUT_IF_ABSENT, key), STORE_FAILED);
+        CU_ASSERT_FALSE(stored(&bench, key));
+        CU_ASSERT_EQUAL(ask(&bench, STORE_PUT, key), STORE_FAILED);
+        applied += stored(&bench, key);
+    }
+    CU_ASSERT(applied > 5 && applied < 21);
+    CU_ASSERT_EQUAL(fault_store_counters(bench.faults).hit[FAULT_REFUSED_APPLIED], applied);
     bench_close(&bench);
 }
 
@@ -270,6 +322,8 @@ const struct harness_test fault_store_tests[] = {
     HARNESS_TEST(a_late_create_lands_after_another_and_changes_nothing),
     HARNESS_TEST(what_a_dead_sender_sent_still_lands),
     HARNESS_TEST(a_kind_hits_only_its_verbs),
+    HARNESS_TEST(a_refusal_lasts_and_hits_only_what_it_names),
+    HARNESS_TEST(what_may_be_sent_twice_is_refused_before_or_after_it_was_applied),
     HARNESS_TEST(a_short_page_says_that_more_follows),
     HARNESS_TEST(damage_hits_the_bytes_read_and_not_those_stored),
     HARNESS_TEST(damage_meets_only_what_the_options_name),

@@ -278,6 +278,16 @@ static void a_false_end_is_caught(void)
     }
 }
 
+static void only_who_is_refused_ends_by_the_store(void)
+{
+    struct bench bench;
+    bench_open(&bench);
+    uint32_t life = begin(&bench);
+    reader_checker_refused(&bench.reader, life);
+    reader_checker_ended(&bench.reader, 0, life, 1, CONSUMER_STORE_FAILED, "");
+    CU_ASSERT_TRUE(ends(&bench, ""));
+}
+
 static void numbers_show_who_was_superseded_or_retired(void)
 {
     struct bench bench;
@@ -312,6 +322,7 @@ const struct harness_test reader_checker_tests[] = {
     HARNESS_TEST(a_checkpoint_at_no_place_is_caught),
     HARNESS_TEST(checkpoints_that_go_too_early_are_caught),
     HARNESS_TEST(a_false_end_is_caught),
+    HARNESS_TEST(only_who_is_refused_ends_by_the_store),
     HARNESS_TEST(numbers_show_who_was_superseded_or_retired),
     {0},
 };
