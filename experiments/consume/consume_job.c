@@ -17,7 +17,7 @@ static bool take_marker(const json_t *marker, struct consume_job *job)
     const char *payload = json_string_value(json_object_get(marker, "payload"));
     const char *identity = json_string_value(json_object_get(marker, "identity"));
     if (json_integer_value(json_object_get(marker, "format")) != LIVE_FORMAT || identity == NULL ||
-        !live_marker_mesh(marker, &job->mesh))
+        identity[0] == '\0' || !live_marker_mesh(marker, &job->mesh))
         return false;
     live_marker_copy_harmless(job->run, sizeof(job->run), identity);
     job->slices = tgb_mesh_slices(job->mesh);

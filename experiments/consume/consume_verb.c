@@ -377,13 +377,14 @@ static int consume(struct consume_call *call)
     return status;
 }
 
-/* A witness that took a rank's number would supersede the rank, and let go of what it holds. */
+/* What run it is; and a witness that took a rank's number would supersede the rank, and let go of
+ * what it holds. */
 static int check_witness(struct consume_call *call, struct live_session *session)
 {
     char text[CONSUME_JOB_TEXT_MAX];
     uint32_t ranks;
     int status = tell(consume_job_ranks(session, &call->job, &ranks, text), text);
-    if (status != CLI_DONE || call->first >= ranks)
+    if (status != CLI_DONE || call->cli->rank == NULL || call->first >= ranks)
         return status;
     return cli_error(CLI_USAGE,
                      "--rank %u is a rank of %s: with --order take a number that no rank has, %u "
@@ -398,6 +399,7 @@ static int witness(struct consume_call *call)
     bool holds = call->cli->rank != NULL;
     struct order_witness_options options = {
         .path = call->cli->order,
+        .run = call->job.run,
         .steps = call->cli->steps,
         .poll_ns = WITNESS_POLL_NS,
         .consumer = holds ? &call->first : NULL,
@@ -405,7 +407,7 @@ static int witness(struct consume_call *call)
     int status = open_session(call, holds ? DIRECTORY_WRITE : DIRECTORY_READ, &session);
     if (status != CLI_DONE)
         return status;
-    status = holds ? check_witness(call, &session) : CLI_DONE;
+    status = check_witness(call, &session);
     if (status != CLI_DONE) {
         live_session_close(&session);
         return status;

@@ -10,6 +10,7 @@
 #include "experiments/config/units.h"
 
 #define FIELDS 5
+#define RUN_WORD "run "
 
 static bool refuse(char error[ORDER_FILE_TEXT_MAX], const char *what, const char *path)
 {
@@ -56,14 +57,36 @@ static bool parse(char *text, struct order_line *line)
     return true;
 }
 
+/* The next whole line, or one that is none (BAD). */
+static enum text_line read_line(struct order_file *file, char text[ORDER_LINE_BYTES_MAX])
+{
+    enum text_line got = text_line_read(file->stream, text, ORDER_LINE_BYTES_MAX);
+    if (got != TEXT_LINE_WHOLE && got != TEXT_LINE_BAD)
+        return TEXT_LINE_END;
+    file->line++;
+    file->end += strlen(text) + 1;
+    return got;
+}
+
+static bool take_run(struct order_file *file, const char *text)
+{
+    size_t word = strlen(RUN_WORD);
+    if (file->line != 1 || strncmp(text, RUN_WORD, word) != 0 || text[word] == '\0' ||
+        strlen(text + word) >= ORDER_RUN_MAX)
+        return false;
+    memcpy(file->run, text + word, strlen(text + word) + 1);
+    return true;
+}
+
 enum order_next order_file_next(struct order_file *file, struct order_line *line,
                                 char error[ORDER_FILE_TEXT_MAX])
 {
     char text[ORDER_LINE_BYTES_MAX];
-    enum text_line got = text_line_read(file->stream, text, sizeof(text));
-    if (got != TEXT_LINE_WHOLE && got != TEXT_LINE_BAD)
+    enum text_line got = read_line(file, text);
+    if (got == TEXT_LINE_WHOLE && take_run(file, text))
+        got = read_line(file, text);
+    if (got == TEXT_LINE_END)
         return ORDER_END;
-    file->line++;
     if (got == TEXT_LINE_BAD || !parse(text, line) || line->step == 0) {
         snprintf(error, ORDER_FILE_TEXT_MAX,
                  "%.400s:%" PRIu64 ": expected STEP PRODUCER EPOCH SEQUENCE BYTES", file->path,
@@ -82,42 +105,68 @@ enum order_next order_file_next(struct order_file *file, struct order_line *line
 
 /* ---- adding ---- */
 
-/* *end: where the last whole line ends. */
-static bool find_end(const char *path, struct order_line *last, off_t *end,
-                     char error[ORDER_FILE_TEXT_MAX])
+/* To the end, so that all of it is an order. */
+static bool read_whole(struct order_file *file, char error[ORDER_FILE_TEXT_MAX])
 {
-    struct order_file file;
     struct order_line line;
-    enum order_next next = ORDER_LINE;
-    if (!order_file_open(&file, path, error))
-        return false;
-    *end = 0;
-    while ((next = order_file_next(&file, &line, error)) == ORDER_LINE)
-        *end = ftello(file.stream);
-    *last = file.last;
-    order_file_close(&file);
+    enum order_next next;
+    do
+        next = order_file_next(file, &line, error);
+    while (next == ORDER_LINE);
     return next == ORDER_END;
 }
 
-FILE *order_file_append(const char *path, struct order_line *last, char error[ORDER_FILE_TEXT_MAX])
+static bool check_run(const struct order_file *file, const char *run,
+                      char error[ORDER_FILE_TEXT_MAX])
 {
-    off_t end = 0;
+    bool unsaid = file->run[0] == '\0';
+    if (unsaid ? file->line == 0 : strcmp(file->run, run) == 0)
+        return true;
+    if (unsaid)
+        snprintf(error, ORDER_FILE_TEXT_MAX,
+                 "%.400s does not say which run's order it is; it can be read (lakestream digest), "
+                 "but not gone on with: name another file",
+                 file->path);
+    else
+        snprintf(error, ORDER_FILE_TEXT_MAX,
+                 "%.400s is the order of another run (%s) than this one (%s); name another file",
+                 file->path, file->run, run);
+    return false;
+}
+
+/* What a crash cut off is removed; a new file says whose it is. */
+static bool prepare(FILE *stream, const struct order_file *file, const char *run)
+{
+    if (ftruncate(fileno(stream), (off_t)file->end) != 0)
+        return false;
+    if (file->line == 0)
+        fprintf(stream, RUN_WORD "%s\n", run);
+    return fflush(stream) == 0;
+}
+
+FILE *order_file_append(const char *path, const char *run, struct order_line *last,
+                        char error[ORDER_FILE_TEXT_MAX])
+{
+    struct order_file file;
     *last = (struct order_line){0};
+    assert(run[0] != '\0' && strlen(run) < ORDER_RUN_MAX);
     FILE *stream = fopen(path, "ae");
     if (stream == NULL) {
         (void)refuse(error, "write", path);
         return NULL;
     }
-    if (!find_end(path, last, &end, error)) {
-        fclose(stream);
-        return NULL;
+    bool good = order_file_open(&file, path, error);
+    if (good && read_whole(&file, error) && check_run(&file, run, error)) {
+        *last = file.last;
+        good = prepare(stream, &file, run) || refuse(error, "write", path);
+    } else {
+        good = false;
     }
-    if (ftruncate(fileno(stream), end) != 0) {
-        (void)refuse(error, "write", path);
-        fclose(stream);
-        return NULL;
-    }
-    return stream;
+    order_file_close(&file);
+    if (good)
+        return stream;
+    fclose(stream);
+    return NULL;
 }
 
 void order_file_write(FILE *stream, const struct order_line *line)

@@ -1,6 +1,7 @@
-/* order_file.h - the committed order as text: a line for every step, "STEP PRODUCER EPOCH SEQUENCE
- * BYTES", steps without a gap. What a witness of the chain writes, and what digests are recomputed
- * from. Everything blocks. Ours. */
+/* order_file.h - the committed order as text: a line "run IDENTITY", which says whose it is, then
+ * one for every step, "STEP PRODUCER EPOCH SEQUENCE BYTES", steps without a gap. What a witness of
+ * the chain writes, and what digests are recomputed from; for these the first line may be missing.
+ * Everything blocks. Ours. */
 #ifndef EXPERIMENTS_ORDER_FILE_H
 #define EXPERIMENTS_ORDER_FILE_H
 
@@ -11,6 +12,7 @@
 
 #define ORDER_FILE_TEXT_MAX 640
 #define ORDER_LINE_BYTES_MAX 128 /* of a line as text, with a NUL: five numbers */
+#define ORDER_RUN_MAX 64         /* of a run's identity, with the NUL */
 
 struct order_line {
     uint64_t step;
@@ -25,7 +27,9 @@ struct order_file {
     const char *path; /* borrowed */
     FILE *stream;
     uint64_t line;
-    struct order_line last; /* step 0: none yet */
+    uint64_t end;            /* bytes of the whole lines that were read */
+    char run[ORDER_RUN_MAX]; /* known with the first line; empty: the file does not say */
+    struct order_line last;  /* step 0: none yet */
 };
 
 enum order_next {
@@ -42,9 +46,11 @@ void order_file_close(struct order_file *file);
 MUST_USE enum order_next order_file_next(struct order_file *file, struct order_line *line,
                                          char error[ORDER_FILE_TEXT_MAX]);
 
-/* Opens a file to add to, made if it is not there; what a crash cut off is removed. *last is its
- * last line, step 0 where it has none. NULL: `error` says why. */
-FILE *order_file_append(const char *path, struct order_line *last, char error[ORDER_FILE_TEXT_MAX]);
+/* Opens a file of this run to add to, made if it is not there; what a crash cut off is removed.
+ * *last is its last line, step 0 where it has none. NULL: it is another run's, or has steps and
+ * does not say of which, or cannot be written; `error` says so. */
+FILE *order_file_append(const char *path, const char *run, struct order_line *last,
+                        char error[ORDER_FILE_TEXT_MAX]);
 /* In the stream's buffer: flush when it must be seen. */
 void order_file_write(FILE *stream, const struct order_line *line);
 

@@ -186,8 +186,8 @@ static bool file_fits(struct witness *witness)
     if (!fits || (!beyond && !other))
         return fits;
     snprintf(text, ORDER_FILE_TEXT_MAX,
-             "%.300s ends with step %" PRIu64 ", which is %s in this chain: it is another run's "
-             "order; name another file",
+             "%.300s ends with step %" PRIu64 ", which is %s in this chain: one of the two was "
+             "changed; name another file",
              witness->options->path, last->step, beyond ? "not" : "another batch");
     return false;
 }
@@ -199,7 +199,7 @@ enum order_witness_end order_witness_run(struct live_session *session,
     struct witness witness = {.session = session, .options = options, .report = report};
     struct chain_reader_options chain = {.retry_ns = RETRY_NS, .retry_max_ns = RETRY_MAX_NS};
     *report = (struct order_witness_report){0};
-    witness.stream = order_file_append(options->path, &report->last, report->text);
+    witness.stream = order_file_append(options->path, options->run, &report->last, report->text);
     if (witness.stream == NULL)
         return ORDER_WITNESS_FAILED;
     if (!file_fits(&witness)) {

@@ -8,7 +8,8 @@
 
 struct order_witness_options {
     const char *path;
-    uint64_t steps; /* to be written by this call; 0: until stopped */
+    const char *run; /* its identity */
+    uint64_t steps;  /* to be written by this call; 0: until stopped */
     int64_t poll_ns;
     const uint32_t *consumer; /* that holds what is not written yet; NULL: nobody does */
 };

@@ -65,6 +65,11 @@ static void orders_that_are_none_are_refused(void)
         {"1 3 1 1 4096\nx 3 1 2 4096\n", ":2: expected STEP"},
         {"1 4294967296 1 1 4096\n", ":1: expected STEP"},
         {"0 3 1 1 4096\n", ":1: expected STEP"},
+        {"run 7f\n", "holds no step"},
+        {"run 7f\nrun 7f\n1 3 1 1 4096\n", ":2: expected STEP"},
+        {"1 3 1 1 4096\nrun 7f\n", ":2: expected STEP"},
+        {"run \n1 3 1 1 4096\n", ":1: expected STEP"},
+        {"run 7f\n1 3 1 1\n", ":2: expected STEP"},
         {"1 3 1 1 " DIGITS_130 "4096\n", ":1: expected STEP"},
     };
     for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
@@ -75,6 +80,20 @@ static void orders_that_are_none_are_refused(void)
             printf("\n  expected %s\n  found    %s\n", cases[i].error, c.error);
         case_close(&c);
     }
+}
+
+/* Which run it is of is nothing that a digest depends on. */
+static void an_order_may_say_whose_it_is(void)
+{
+    struct order_case c;
+    struct order_digest digest = {.slices = 4096, .first = 1};
+    CU_ASSERT_TRUE(case_open(&c, "run 7f\n1 3 1 1 4096\n2 3 1 2 4096\n"));
+    CU_ASSERT_EQUAL(c.order.count, 2);
+    CU_ASSERT_EQUAL(c.order.first_line, 2);
+    CU_ASSERT_FALSE(order_digest_make(&c.order, &digest, c.error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(c.error, "order:2: 4096 bytes are too few"));
+    order_digest_deinit(&digest);
+    case_close(&c);
 }
 
 static void order_that_begins_later_is_whole_from_there(void)
@@ -88,22 +107,49 @@ static void order_that_begins_later_is_whole_from_there(void)
     case_close(&c);
 }
 
+/* What is there once a line was added, or NULL where nothing may be. */
+static void expect_appended(const char *text, uint64_t last_step, const char *expected)
+{
+    char scratch[SCRATCH_MAX];
+    char path[LIVE_PATH_MAX];
+    char error[ORDER_FILE_TEXT_MAX];
+    struct order_line last;
+    struct order_line added = {.step = 2, .producer = 3, .epoch = 1, .sequence = 2, .tgb_bytes = 9};
+    live_scratch_make(scratch);
+    live_path(path, scratch, "order");
+    scratch_write(path, text);
+    FILE *stream = order_file_append(path, "7f", &last, error);
+    CU_ASSERT_EQUAL(stream != NULL, last_step != UINT64_MAX);
+    if (stream != NULL) {
+        CU_ASSERT_EQUAL(last.step, last_step);
+        order_file_write(stream, &added);
+        fclose(stream);
+    } else {
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, expected));
+        expected = text;
+    }
+    char *found = live_read(path);
+    CU_ASSERT_STRING_EQUAL(found, expected);
+    free(found);
+    scratch_remove(scratch);
+}
+
 static void appending_goes_on_behind_what_a_crash_left(void)
 {
-    struct order_case c;
-    struct order_line last;
-    CU_ASSERT_TRUE(case_open(&c, "1 3 1 1 4096\n2 3 1 2 40"));
-    FILE *stream = order_file_append(c.path, &last, c.error);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
-    CU_ASSERT_EQUAL(last.step, 1);
-    order_file_write(
-        stream,
-        &(struct order_line){.step = 2, .producer = 3, .epoch = 1, .sequence = 2, .tgb_bytes = 9});
-    fclose(stream);
-    char *text = live_read(c.path);
-    CU_ASSERT_STRING_EQUAL(text, "1 3 1 1 4096\n2 3 1 2 9\n");
-    free(text);
-    case_close(&c);
+    expect_appended("", 0, "run 7f\n2 3 1 2 9\n");
+    expect_appended("ru", 0, "run 7f\n2 3 1 2 9\n");
+    expect_appended("run 7f\n", 0, "run 7f\n2 3 1 2 9\n");
+    expect_appended("run 7f\n1 3", 0, "run 7f\n2 3 1 2 9\n");
+    expect_appended("run 7f\n1 3 1 1 4096\n2 3 1 2 40", 1, "run 7f\n1 3 1 1 4096\n2 3 1 2 9\n");
+}
+
+static void only_the_order_of_this_run_is_gone_on_with(void)
+{
+    expect_appended("run 70\n1 3 1 1 4096\n", UINT64_MAX,
+                    "is the order of another run (70) than this one (7f)");
+    expect_appended("run 70\n", UINT64_MAX, "is the order of another run");
+    expect_appended("1 3 1 1 4096\n", UINT64_MAX, "does not say which run's order it is");
+    expect_appended("1 3 1 1\n", UINT64_MAX, ":1: expected STEP");
 }
 
 /* As file systems leave it whose sizes are on disk before their bytes. */
@@ -111,18 +157,18 @@ static void zeros_at_the_end_are_what_a_crash_left(void)
 {
     struct order_case c;
     struct order_line last;
-    CU_ASSERT_TRUE(case_open(&c, "1 3 1 1 4096\n"));
+    CU_ASSERT_TRUE(case_open(&c, "run 7f\n1 3 1 1 4096\n"));
     scratch_cut(c.path, 5000);
     order_deinit(&c.order);
     CU_ASSERT_TRUE(order_read(c.path, &c.order, c.error));
     CU_ASSERT_EQUAL(c.order.count, 1);
-    FILE *stream = order_file_append(c.path, &last, c.error);
+    FILE *stream = order_file_append(c.path, "7f", &last, c.error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
     CU_ASSERT_EQUAL(last.step, 1);
     order_file_write(stream, &last);
     fclose(stream);
     char *text = live_read(c.path);
-    CU_ASSERT_STRING_EQUAL(text, "1 3 1 1 4096\n1 3 1 1 4096\n");
+    CU_ASSERT_STRING_EQUAL(text, "run 7f\n1 3 1 1 4096\n1 3 1 1 4096\n");
     free(text);
     case_close(&c);
 }
@@ -295,8 +341,10 @@ static void wrong_lines_are_found(void)
 
 const struct harness_test order_digest_tests[] = {
     HARNESS_TEST(orders_that_are_none_are_refused),
+    HARNESS_TEST(an_order_may_say_whose_it_is),
     HARNESS_TEST(order_that_begins_later_is_whole_from_there),
     HARNESS_TEST(appending_goes_on_behind_what_a_crash_left),
+    HARNESS_TEST(only_the_order_of_this_run_is_gone_on_with),
     HARNESS_TEST(zeros_at_the_end_are_what_a_crash_left),
     HARNESS_TEST(digests_follow_from_the_order),
     HARNESS_TEST(no_batch_is_larger_than_a_tgb_can_be),

@@ -1,6 +1,7 @@
 /* order_witness_test.c - the witness of the committed order: whose number it takes, whose file it
  * writes on, and what it holds. */
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "tests/experiments/plane_fixture.h"
@@ -23,7 +24,21 @@ static void a_witness_is_no_rank(void)
     plane_close(&plane);
 }
 
-static void another_runs_order_is_refused(void)
+/* An order of this run, with these lines. */
+static void write_order(const struct plane *plane, const char *lines)
+{
+    char path[LIVE_PATH_MAX];
+    char text[256];
+    live_path(path, plane->folder, "run+/format");
+    json_t *marker = json_load_file(path, 0, NULL);
+    const char *run = json_string_value(json_object_get(marker, "identity"));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(run);
+    snprintf(text, sizeof(text), "run %s\n%s", run, lines);
+    json_decref(marker);
+    plane_write(plane, "../order", text);
+}
+
+static void an_order_that_the_chain_does_not_bear_out_is_refused(void)
 {
     static const struct {
         const char *line;
@@ -39,14 +54,33 @@ static void another_runs_order_is_refused(void)
     live_path(path, plane.scratch, "order");
     for (size_t i = 0; i < HARNESS_COUNT(cases); i++) {
         unlink(path);
-        plane_write(&plane, "../order", cases[i].line);
+        write_order(&plane, cases[i].line);
         CU_ASSERT_EQUAL(plane_run(&plane, "consume",
                                   PLANE_WORDS("--order", path, "--steps", "2", "--rank", "9")),
                         cases[i].error != NULL ? 1 : 0);
         if (cases[i].error != NULL)
             CU_ASSERT_TRUE(plane_said(&plane.process, cases[i].error));
     }
-    CU_ASSERT_EQUAL(live_count_in(path, "\n"), 3);
+    CU_ASSERT_EQUAL(live_count_in(path, "\n"), 4);
+    plane_close(&plane);
+}
+
+/* Though both runs have the same lines. */
+static void another_runs_order_is_refused(void)
+{
+    struct plane plane;
+    struct plane other;
+    char path[LIVE_PATH_MAX];
+    plane_open(&plane, "2x1", 5);
+    plane_open(&other, "2x1", 5);
+    live_path(path, plane.scratch, "order");
+    const char *const *words = PLANE_WORDS("--order", path, "--steps", "2");
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
+    CU_ASSERT_EQUAL(plane_run(&other, "consume", words), 1);
+    CU_ASSERT_TRUE(plane_said(&other.process, "is the order of another run"));
+    CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
+    CU_ASSERT_EQUAL(live_count_in(path, "\n"), 5);
+    plane_close(&other);
     plane_close(&plane);
 }
 
@@ -75,7 +109,7 @@ static void a_witness_holds_what_it_has_not_written(void)
         plane_run(&plane, "consume",
                   PLANE_WORDS("--order", path, "--steps", "15", "--rank", "9", "--retire")),
         0);
-    CU_ASSERT_EQUAL(live_count_in(path, "\n"), 20);
+    CU_ASSERT_EQUAL(live_count_in(path, "\n"), 21);
     CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--grace", "0s", "--json")), 0);
     report = plane_json(&plane.process);
     CU_ASSERT_EQUAL(live_number(report, "floor_step", NULL), 13);
@@ -83,7 +117,7 @@ static void a_witness_holds_what_it_has_not_written(void)
     /* One that is too late is told: the next version lists the steps no longer. */
     plane_produce(&plane, "2x1", 1);
     unlink(path);
-    plane_write(&plane, "../order", "1 0 1 1 16384\n");
+    write_order(&plane, "1 0 1 1 16384\n");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", PLANE_WORDS("--order", path, "--steps", "9")), 1);
     CU_ASSERT_TRUE(plane_said(&plane.process, "the steps 2 to 12 were given up"));
     plane_close(&plane);
@@ -100,9 +134,9 @@ static void the_end_of_the_news_is_let_go_too(void)
     live_path(path, plane.scratch, "order");
     plane_start(&plane, &witness, "witness", "consume",
                 PLANE_WORDS("--order", path, "--rank", "9"));
-    CU_ASSERT_TRUE(live_wait_for(path, "\n", 20, 30));
-    plane_produce(&plane, "2x1", 1);
     CU_ASSERT_TRUE(live_wait_for(path, "\n", 21, 30));
+    plane_produce(&plane, "2x1", 1);
+    CU_ASSERT_TRUE(live_wait_for(path, "\n", 22, 30));
     for (int looks = 0; looks < 100 && watermark != 22; looks++) {
         live_pause(100);
         CU_ASSERT_EQUAL(plane_run(&plane, "gc", PLANE_WORDS("--dry-run", "--json")), 0);
@@ -118,6 +152,7 @@ static void the_end_of_the_news_is_let_go_too(void)
 
 const struct harness_test order_witness_tests[] = {
     HARNESS_TEST(a_witness_is_no_rank),
+    HARNESS_TEST(an_order_that_the_chain_does_not_bear_out_is_refused),
     HARNESS_TEST(another_runs_order_is_refused),
     HARNESS_TEST(a_witness_holds_what_it_has_not_written),
     HARNESS_TEST(the_end_of_the_news_is_let_go_too),

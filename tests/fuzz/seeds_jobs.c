@@ -161,6 +161,7 @@ static void write_orders(seed_write *write)
     free(text);
     write_text(write, "order", "two-producers", "1 0 1 1 100\n2 7 1 1 100\n3 0 1 2 90\n");
     write_text(write, "order", "gap", "1 0 1 1 100\n3 0 1 2 100\n");
+    write_text(write, "order", "of-a-run", "run 00ff\n1 0 1 1 100\n2 0 1 2 100\n");
 }
 
 /* The bytes of a file in memory as a seed, which starts it anew. */
