@@ -112,6 +112,36 @@ static void bursts_are_throttled_and_lose_nothing(void)
     scratch_remove(scratch);
 }
 
+/* The run fails, whatever was refused; its chain is whole. */
+static void a_refusal_for_good_ends_the_run_and_names_it(void)
+{
+    static const char *const keys[] = {"read.refused", "write.refused", "write.refused_applied",
+                                       "create.refused"};
+    for (size_t i = 0; i < HARNESS_COUNT(keys); i++) {
+        char scratch[SCRATCH_MAX];
+        char config[LIVE_PATH_MAX];
+        char url[LIVE_PATH_MAX];
+        char more[LIVE_PATH_MAX];
+        int status = -1;
+        struct live_process process;
+        live_scratch_make(scratch);
+        live_path(config, scratch, "config.yaml");
+        snprintf(more, sizeof(more), "live.fault: {%s: 0.02}\n", keys[i]);
+        live_write_config(scratch, 2, 60000, more);
+        struct live_process_options options = {
+            .scratch = scratch, .name = "live", .arguments = {"live", config}};
+        CU_ASSERT_EQUAL(live_process_run(&process, &options), 1);
+        CU_ASSERT(live_count_in(process.err, ": fault refused") > 0);
+        CU_ASSERT_TRUE_FATAL(live_run_url(scratch, "fixed", url));
+        json_t *report = live_inspect(scratch, url, "--deep", &status);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(report);
+        CU_ASSERT_EQUAL(status, 0);
+        CU_ASSERT_EQUAL(live_number(report, "problem_count", NULL), 0);
+        json_decref(report);
+        scratch_remove(scratch);
+    }
+}
+
 static void shares_above_one_are_refused(void)
 {
     char scratch[SCRATCH_MAX];
@@ -139,6 +169,7 @@ const struct harness_test live_wrappers_tests[] = {
     HARNESS_TEST(production_goes_on_beside_commits_in_the_background),
     HARNESS_TEST(faults_lose_nothing),
     HARNESS_TEST(bursts_are_throttled_and_lose_nothing),
+    HARNESS_TEST(a_refusal_for_good_ends_the_run_and_names_it),
     HARNESS_TEST(shares_above_one_are_refused),
     {0},
 };
