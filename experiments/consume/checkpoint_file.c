@@ -311,14 +311,14 @@ static int lock_file(const struct checkpoint_file *file, char error[CHECKPOINT_F
     return fd;
 }
 
+/* Under the lock, so one name is enough: what a process left there that was killed is written over,
+ * and there is never more than one. */
 static bool replace(const struct checkpoint_file *file, const struct checkpoint_set *set,
                     char error[CHECKPOINT_FILE_TEXT_MAX])
 {
     char path[PATH_MAX];
     char temporary[PATH_MAX];
-    char ending[32];
-    snprintf(ending, sizeof(ending), ".new.%ld", (long)getpid());
-    if (!path_of(file, "", path, error) || !path_of(file, ending, temporary, error))
+    if (!path_of(file, "", path, error) || !path_of(file, ".new", temporary, error))
         return false;
     char *text = checkpoint_file_print(file, set);
     bool saved = write_synced(temporary, text, error);

@@ -4,8 +4,8 @@
  * folder): a reader finds the old set or the new one. Processes of one rank that save in one folder
  * take turns by a lock (rank-N.json.lock, flock), and one whose set is of a lower number than the
  * file's is refused: a newer process saved there. A process that is killed while it saves may leave
- * rank-N.json.new.PID, which nobody reads. The file names the run, the rank and the number of
- * slices, so that another's is refused. Everything blocks. Ours. */
+ * rank-N.json.new, which nobody reads and the next save takes. The file names the run, the rank and
+ * the number of slices, so that another's is refused. Everything blocks. Ours. */
 #ifndef EXPERIMENTS_CHECKPOINT_FILE_H
 #define EXPERIMENTS_CHECKPOINT_FILE_H
 

@@ -3,10 +3,12 @@
 #include "experiments/consume/checkpoint_file.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -114,7 +116,7 @@ static void half_a_save_is_none(void)
     char error[CHECKPOINT_FILE_TEXT_MAX];
     struct checkpoint_set set;
     live_scratch_make(scratch);
-    live_path(path, scratch, "rank-7.json.new.%ld", (long)getpid());
+    live_path(path, scratch, "rank-7.json.new");
     struct checkpoint_file file = file_in(scratch);
     scratch_write(path, "{\"format\": 1, \"ru");
     CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
@@ -123,6 +125,51 @@ static void half_a_save_is_none(void)
     CU_ASSERT_TRUE(checkpoint_file_load(&file, &set, error));
     CU_ASSERT_EQUAL(set.count, 3);
     CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);
+    scratch_remove(scratch);
+}
+
+static int count_files(const char *folder)
+{
+    int count = 0;
+    DIR *stream = opendir(folder);
+    assert(stream != NULL);
+    for (const struct dirent *entry; (entry = readdir(stream)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(stream);
+    return count;
+}
+
+/* Dies where the first byte of its set is written. */
+static void save_and_die(const struct checkpoint_file *file)
+{
+    static const struct rlimit none = {0, 0};
+    char error[CHECKPOINT_FILE_TEXT_MAX];
+    int status = 0;
+    fflush(NULL);
+    pid_t pid = fork();
+    assert(pid >= 0);
+    if (pid == 0) {
+        int limited = setrlimit(RLIMIT_CORE, &none) | setrlimit(RLIMIT_FSIZE, &none);
+        enum checkpoint_save saved = checkpoint_file_save(file, &three, error);
+        _exit(limited == 0 ? (int)saved : -1);
+    }
+    CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+    CU_ASSERT_TRUE(WIFSIGNALED(status));
+}
+
+static void many_killed_saves_leave_one_file_at_most(void)
+{
+    char scratch[SCRATCH_MAX];
+    char error[CHECKPOINT_FILE_TEXT_MAX];
+    live_scratch_make(scratch);
+    struct checkpoint_file file = file_in(scratch);
+    CU_ASSERT_EQUAL(checkpoint_file_save(&file, &three, error), CHECKPOINT_SAVE_DONE);
+    int files = count_files(scratch);
+    for (int i = 0; i < 3; i++)
+        save_and_die(&file);
+    CU_ASSERT_EQUAL(count_files(scratch), files + 1);
+    CU_ASSERT_EQUAL(checkpoint_file_save(&file, &three, error), CHECKPOINT_SAVE_DONE);
+    CU_ASSERT_EQUAL(count_files(scratch), files);
     scratch_remove(scratch);
 }
 
@@ -264,6 +311,7 @@ const struct harness_test checkpoint_file_tests[] = {
     HARNESS_TEST(what_was_saved_is_loaded),
     HARNESS_TEST(what_is_not_this_jobs_is_refused),
     HARNESS_TEST(half_a_save_is_none),
+    HARNESS_TEST(many_killed_saves_leave_one_file_at_most),
     HARNESS_TEST(an_older_processs_late_save_is_refused),
     HARNESS_TEST(two_processes_that_save_at_once_leave_the_newers_set),
     HARNESS_TEST(a_save_waits_for_another_process),
