@@ -24,43 +24,50 @@ static const char digit_pairs[] =
     "34353637383940414243444546474849505152535455565758596061626364656667"
     "6869707172737475767778798081828384858687888990919293949596979899";
 
-/* Writes the digits so that they end at `end`, and returns where they start. */
-static char *put_backwards(char *end, uint64_t value)
+/* The value must have no more digits than that. */
+static inline char *put_padded(char *out, uint64_t value, int digits)
 {
-    while (value >= 10) {
-        end -= 2;
-        memcpy(end, digit_pairs + 2 * (value % 100), 2);
+    int left = digits;
+    for (; left >= 2 && value > 0; left -= 2) {
+        memcpy(out + left - 2, digit_pairs + 2 * (value % 100), 2);
         value /= 100;
     }
-    if (value > 0)
-        *--end = (char)('0' + value);
-    return end;
-}
-
-static char *put_padded(char *out, uint64_t value, int digits)
-{
-    char *first = put_backwards(out + digits, value);
-    assert(first >= out);
-    memset(out, '0', (size_t)(first - out));
+    if (value > 0) {
+        assert(left == 1 && value < 10);
+        out[--left] = (char)('0' + value);
+    }
+    while (left > 0)
+        out[--left] = '0';
     return out + digits;
 }
 
-static char *put_number(char *out, uint64_t value)
+static inline int digits_of(uint64_t value)
 {
     int digits = 1;
     for (uint64_t bound = 10; digits < VERSION_DIGITS && value >= bound; bound *= 10)
         digits++;
-    return put_padded(out, value, digits);
+    return digits;
 }
 
-static char *put_incarnation(char *out, const struct incarnation *incarnation)
+static inline char *put_number(char *out, uint64_t value)
 {
-    static const char hex[] = "0123456789abcdef";
-    for (size_t i = 0; i < INCARNATION_BYTES; i++) {
-        *out++ = hex[incarnation->bytes[i] >> 4];
-        *out++ = hex[incarnation->bytes[i] & 15];
-    }
-    return out;
+    return put_padded(out, value, digits_of(value));
+}
+
+static const char hex_pairs[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+                                "202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f"
+                                "404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f"
+                                "606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d7e7f"
+                                "808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f"
+                                "a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf"
+                                "c0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedf"
+                                "e0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
+
+static inline char *put_incarnation(char *out, const struct incarnation *incarnation)
+{
+    for (size_t i = 0; i < INCARNATION_BYTES; i++)
+        memcpy(out + 2 * i, hex_pairs + 2 * incarnation->bytes[i], 2);
+    return out + 2 * INCARNATION_BYTES;
 }
 
 void name_version(char key[STORE_KEY_MAX], uint64_t version)
