@@ -8,14 +8,11 @@
 #include "experiments/cli_config.h"
 #include "experiments/config/units.h"
 #include "experiments/consume/checkpoint_file.h"
-#include "experiments/consume/consume_place.h"
+#include "experiments/consume/consume_call.h"
 #include "experiments/consume/consume_report.h"
-#include "experiments/consume/consume_start.h"
+#include "experiments/consume/consume_run.h"
 #include "experiments/consume/order_witness.h"
 #include "experiments/gc/retirement.h"
-#include "experiments/live/live_access.h"
-#include "experiments/live/live_ranks.h"
-#include "experiments/live/live_request.h"
 #include "experiments/verbs.h"
 
 #define PREFETCH_BYTES (UINT64_C(256) << 20)
@@ -23,16 +20,6 @@
 #define WITNESS_FLAGS (CLI_ORDER | CLI_STEPS | CLI_RANK | CLI_RETIRE | CLI_S3 | CLI_SET)
 #define WITNESS_POLL_NS (50 * NS_PER_MS)
 #define STATUS_KILLED 130
-
-struct consume_call {
-    const struct cli *cli;
-    struct config config;
-    struct consume_job job;
-    uint32_t ranks; /* of the whole job */
-    uint32_t first; /* of this process */
-    uint32_t count;
-    char token[LIVE_TOKEN_MAX]; /* of ranks that are started one by one; empty: none */
-};
 
 /* ---- what was asked for ---- */
 
@@ -147,132 +134,6 @@ static bool make_folders(const struct consume_job *job)
 
 /* ---- doing it ---- */
 
-static int open_session(const struct consume_call *call, enum directory_access access,
-                        struct live_session *session)
-{
-    struct live_session_options options = live_access_of(&call->config);
-    char error[STORE_ERROR_MAX];
-    options.access = access;
-    enum open_result opened = live_reach(call->job.url, &options, error);
-    if (opened == OPEN_OK)
-        opened = live_session_open(call->job.url, &options, session, error);
-    if (opened == OPEN_OK)
-        return CLI_DONE;
-    return cli_error(opened == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", error);
-}
-
-static int tell(enum open_result result, const char *text)
-{
-    if (result == OPEN_OK)
-        return CLI_DONE;
-    return cli_error(result == OPEN_BAD_INPUT ? CLI_USAGE : CLI_FAILED, "%s", text);
-}
-
-/* All ranks are here: they go on at one step. */
-static int find_place(struct consume_call *call)
-{
-    char text[CONSUME_JOB_TEXT_MAX];
-    struct consume_place place;
-    enum open_result found = consume_place_find(&call->job, call->ranks, &place, text);
-    if (found == OPEN_OK && place.step != 0 && call->cli->from > 0)
-        return cli_error(CLI_USAGE,
-                         "--from is for ranks that keep no checkpoints, and those in %s are kept: "
-                         "leave it out, or give --rollback STEP",
-                         call->job.checkpoints);
-    if (found == OPEN_OK && place.ahead > 0)
-        fprintf(stderr,
-                "lakestream: all ranks go on at step %" PRIu64
-                ", the newest that every rank keeps%s; %u of %u were ahead of it\n",
-                place.step, call->job.rollback != 0 ? " at or below that of --rollback" : "",
-                place.ahead, call->ranks);
-    if (found == OPEN_OK)
-        consume_place_take(&place, &call->job);
-    return tell(found, text);
-}
-
-/* A rank goes back by its word where others kept less. */
-static int tell_of_going_back(const struct consume_call *call)
-{
-    char text[CONSUME_JOB_TEXT_MAX];
-    uint64_t newest;
-    const struct consume_job *job = &call->job;
-    enum open_result found = consume_place_back_from(job, call->first, &newest, text);
-    if (found == OPEN_OK && newest > 0)
-        fprintf(stderr,
-                "lakestream: rank %u goes back from step %" PRIu64 " to step %" PRIu64
-                ", where all with --token %s start\n",
-                call->first, newest, job->rollback, call->token);
-    return tell(found, text);
-}
-
-/* Ranks that are started one by one start at one step, too: by a flag that all are given, which
- * must be a checkpoint that this rank keeps, if it keeps any; or by their token. */
-static int agree(struct consume_call *call)
-{
-    struct live_session session;
-    char text[CONSUME_JOB_TEXT_MAX];
-    struct consume_job *job = &call->job;
-    if (call->token[0] == '\0' && job->rollback > 0) {
-        job->from = 0;
-        return CLI_DONE;
-    }
-    if (call->cli->from > 0) {
-        struct consume_place place = {.step = job->from, .beginning = true};
-        consume_place_take(&place, job);
-        return CLI_DONE;
-    }
-    if (call->token[0] == '\0')
-        return cli_error(
-            CLI_USAGE,
-            "rank %u of %u is started alone, and all ranks are to start at one step: give them all "
-            "the same --token WORD, a new one for every start of the job; or, those that keep no "
-            "checkpoints, the same --from STEP (%" PRIu64
-            " is the first now), and those that do, the same --rollback STEP",
-            call->first, call->ranks, job->from);
-    int status = open_session(call, DIRECTORY_WRITE, &session);
-    if (status != CLI_DONE)
-        return status;
-    job->token = call->token;
-    enum open_result agreed = consume_start_agree(&session, call->token, call->ranks, job, text);
-    live_session_close(&session);
-    job->together = true;
-    status = tell(agreed, text);
-    return status == CLI_DONE ? tell_of_going_back(call) : status;
-}
-
-static int check_held(const struct consume_call *call)
-{
-    struct live_session session;
-    char text[CONSUME_JOB_TEXT_MAX];
-    int status = open_session(call, DIRECTORY_READ, &session);
-    if (status != CLI_DONE)
-        return status;
-    enum open_result held =
-        consume_start_check_held(&session, &call->job, call->first, call->count, text);
-    live_session_close(&session);
-    return tell(held, text);
-}
-
-/* What the store says of the run; the session is closed before anything is forked. */
-static int find_job(struct consume_call *call)
-{
-    struct live_session session;
-    char text[CONSUME_JOB_TEXT_MAX];
-    int status = open_session(call, DIRECTORY_READ, &session);
-    if (status != CLI_DONE)
-        return status;
-    bool given = call->job.from > 0;
-    enum open_result found = consume_job_find(&session, call->ranks, &call->job, text);
-    if (found == OPEN_OK && given)
-        found = consume_start_check(&session, &call->job, text);
-    live_session_close(&session);
-    if (found != OPEN_OK)
-        return tell(found, text);
-    status = call->count == call->ranks ? find_place(call) : agree(call);
-    /* Who begins by --from, and not at a checkpoint that is found. */
-    return status == CLI_DONE && given && call->job.from != 0 ? check_held(call) : status;
-}
-
 /* The number that a process of this call had, and no other: another one may run as this rank. */
 static int retire(struct live_session *session, uint32_t consumer, uint64_t number)
 {
@@ -298,7 +159,7 @@ static bool must_stay(const struct consume_call *call, const struct consume_chil
 static int retire_ranks(const struct consume_call *call, const struct consume_run *run)
 {
     struct live_session session;
-    int status = open_session(call, DIRECTORY_WRITE, &session);
+    int status = consume_call_open(call, DIRECTORY_WRITE, &session);
     if (status != CLI_DONE)
         return status;
     for (uint32_t i = 0; i < run->count; i++)
@@ -349,7 +210,7 @@ static int consume(struct consume_call *call)
     struct live_signals signals;
     struct consume_run run;
     share_heap();
-    int status = find_job(call);
+    int status = consume_call_begin(call);
     if (status != CLI_DONE)
         return status;
     if (!make_folders(&call->job))
@@ -383,7 +244,7 @@ static int check_witness(struct consume_call *call, struct live_session *session
 {
     char text[CONSUME_JOB_TEXT_MAX];
     uint32_t ranks;
-    int status = tell(consume_job_ranks(session, &call->job, &ranks, text), text);
+    int status = consume_call_tell(consume_job_ranks(session, &call->job, &ranks, text), text);
     if (status != CLI_DONE || call->cli->rank == NULL || call->first >= ranks)
         return status;
     return cli_error(CLI_USAGE,
@@ -404,7 +265,7 @@ static int witness(struct consume_call *call)
         .poll_ns = WITNESS_POLL_NS,
         .consumer = holds ? &call->first : NULL,
     };
-    int status = open_session(call, holds ? DIRECTORY_WRITE : DIRECTORY_READ, &session);
+    int status = consume_call_open(call, holds ? DIRECTORY_WRITE : DIRECTORY_READ, &session);
     if (status != CLI_DONE)
         return status;
     status = check_witness(call, &session);
