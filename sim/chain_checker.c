@@ -56,6 +56,13 @@ bool chain_checker_version(struct chain_checker *chain, uint64_t named,
         violations_add(violations, checked->now_ns, checked->actor,
                        "chain: version %" PRIu64 " is based on other content than was stored",
                        named);
+    if (named == MANIFEST_GENESIS_VERSION)
+        chain->entry_bytes = manifest->entry_bytes;
+    if (manifest->entry_bytes != chain->entry_bytes)
+        violations_add(violations, checked->now_ns, checked->actor,
+                       "chain: version %" PRIu64 " has entries of %" PRIu32
+                       " bytes, the chain's are of %" PRIu32,
+                       named, manifest->entry_bytes, chain->entry_bytes);
     chain->version = named;
     chain->checksum = manifest->checksum;
     return true;

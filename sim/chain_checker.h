@@ -12,7 +12,8 @@
 struct chain_checker {
     uint64_t version; /* the newest; 0: none yet */
     uint64_t checksum;
-    struct floor floor; /* the highest written */
+    uint32_t entry_bytes; /* of the genesis: of all versions */
+    struct floor floor;   /* the highest written */
 };
 
 /* A version that was created. */

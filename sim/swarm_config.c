@@ -9,9 +9,11 @@
 #define LIFE_DOMAIN UINT64_C(0x4c494645)
 #define RANK_DOMAIN UINT64_C(0x52414e4b)
 #define RECLAIM_DOMAIN UINT64_C(0x5245434c41494d)
+#define ENTRY_DOMAIN UINT64_C(0x454e545259)
 #define RANK_STREAMS 1000 /* keeps the second stream of a life apart from the first ones */
-#define PATIENCE 64       /* retries of a slice */
-#define LATE_SHARE 3      /* of so many worlds, in one a rank may come late */
+#define ENTRY_BYTES_MOST 160
+#define PATIENCE 64  /* retries of a slice */
+#define LATE_SHARE 3 /* of so many worlds, in one a rank may come late */
 /* Of creates at most; more, and 64 in a row that come to nothing are no longer rare. */
 #define CREATES_HIT_MOST 0.85
 #define DAMAGED_MOST 0.05 /* of reads of slices, in each of two ways */
@@ -218,7 +220,9 @@ void swarm_config_draw(struct swarm_config *config, const struct swarm_limits *l
     config->unit_ns = swarm_draw_ns(&random, 0.2 * NS_PER_MS, 4.0 * NS_PER_S);
     uint32_t most = draw_count(&random, 0, 3) == 0 ? 2 : SWARM_PRODUCERS_MAX;
     config->producers = at_most(draw_count(&random, 1, most), limits->producers);
-    config->entry_bytes = draw_count(&random, 0, 1) ? MANIFEST_ENTRY_BYTES_MIN : 160;
+    config->entry_bytes = draw_count(&random, 0, 1) ? MANIFEST_ENTRY_BYTES_MIN : ENTRY_BYTES_MOST;
+    struct random_stream entries = random_stream_make(limits->seed ^ ENTRY_DOMAIN, 0);
+    config->entries_differ = draw_count(&entries, 0, 1);
     config->bytes = draw_count(&random, 0, 2) == 0;
     double length = draw_magnitude(&random, 100, 5000) * (double)limits->percent / 100.0;
     config->phase1_ns = units(config, length);
@@ -231,6 +235,15 @@ void swarm_config_draw(struct swarm_config *config, const struct swarm_limits *l
     config->sigma = draw_between(&random, 0.0, 1.2);
     draw_upsets(config, &random);
     draw_plan(config);
+}
+
+/* Lives of one producer differ, too: each may have been started with another config. */
+static uint32_t draw_entry_bytes(const struct swarm_config *config, uint32_t life)
+{
+    struct random_stream random = random_stream_make(config->limits.seed ^ ENTRY_DOMAIN, 1 + life);
+    if (config->entries_differ == 0)
+        return config->entry_bytes;
+    return draw_count(&random, MANIFEST_ENTRY_BYTES_MIN, ENTRY_BYTES_MOST);
 }
 
 static void draw_policy(const struct swarm_config *config, struct random_stream *random,
@@ -262,7 +275,7 @@ void swarm_config_producer(const struct swarm_config *config, uint32_t producer,
     bool runs_inline = draw_count(&random, 0, 1) == 0;
     *options = (struct producer_options){
         .commit = {.producer = producer,
-                   .entry_bytes = config->entry_bytes,
+                   .entry_bytes = draw_entry_bytes(config, life),
                    .incarnation = random_incarnation(&random),
                    .find = lists ? COMMIT_FIND_LIST : COMMIT_FIND_PROBE,
                    .active_versions = draw_count(&random, 1, 200),

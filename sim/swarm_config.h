@@ -61,8 +61,9 @@ struct swarm_config {
     uint32_t ranks;
     uint32_t reclaimers;
     struct tgb_mesh mesh;
-    uint32_t entry_bytes;
-    uint32_t bytes; /* 1: manifests and batches travel as bytes, through the codec */
+    uint32_t entry_bytes;    /* what producers would make a chain with, */
+    uint32_t entries_differ; /* 1: each life with another */
+    uint32_t bytes;          /* 1: manifests and batches travel as bytes, through the codec */
     int64_t phase1_ns;
     int64_t bound_ns;     /* phase 2 must be over by then */
     int64_t upset_gap_ns; /* between upsets, on average */

@@ -42,6 +42,39 @@ static void genesis_race_ends_with_one_version_1(void)
     world_close(world);
 }
 
+static void make_genesis_of_larger_entries(struct scripted_store *store, void *context)
+{
+    (void)context;
+    struct manifest *genesis = manifest_genesis(MANIFEST_ENTRY_BYTES_MIN + 96);
+    bool created = scripted_store_create_version(store, genesis);
+    CU_ASSERT_TRUE(created);
+    manifest_release(genesis);
+}
+
+/* Whatever becomes of the own create: it exists, or there is no answer. */
+static void genesis_of_another_config_is_built_on(void)
+{
+    static const struct rule rules[] = {
+        {.kind = CREATE_VERSION, .version = 1, .before = make_genesis_of_larger_entries},
+        {.kind = CREATE_VERSION,
+         .version = 1,
+         .before = make_genesis_of_larger_entries,
+         ANSWER(STORE_UNKNOWN)},
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(rules); i++) {
+        struct world *world = world_open(6);
+        world_script(world, rules[i]);
+        world_until_visible(world_start(world, 0), 1);
+        for (uint64_t version = 1; version <= 3; version++) {
+            struct manifest *manifest = scripted_store_version(world->store, version);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(manifest);
+            CU_ASSERT_EQUAL(manifest->entry_bytes, MANIFEST_ENTRY_BYTES_MIN + 96);
+            manifest_release(manifest);
+        }
+        world_close(world);
+    }
+}
+
 static void plain_win_costs_four_requests(void)
 {
     struct world *world = world_open(2);
@@ -307,6 +340,7 @@ static void bursts_of_503_and_lost_answers_pass(void)
 const struct harness_test commit_tests[] = {
     HARNESS_TEST(genesis_race_ends_with_one_version_1),
     HARNESS_TEST(genesis_that_is_refused_backs_off_ever_longer),
+    HARNESS_TEST(genesis_of_another_config_is_built_on),
     HARNESS_TEST(plain_win_costs_four_requests),
     HARNESS_TEST(foreign_versions_are_counted_once_each),
     HARNESS_TEST(foreign_version_under_my_name_is_a_conflict),

@@ -140,6 +140,11 @@ plant rollback_drops_the_older_ones_too 'reader' membership.c \
 plant one_checkpoint_fewer_is_kept 'reader' checkpoint.c \
 	's/while \(set->count >= kept\)/while (set->count > 1 \&\& set->count >= kept - 1)/'
 
+# ---- a chain that another config made ----
+
+plant genesis_of_another_is_taken_for_mine 'chain' commit.c \
+	's/(static struct commit_effect on_genesis[^{]*\{\n *if \()(commit->op\.outcome == STORE_OK)\)/\1\2 || commit->op.outcome == STORE_EXISTS)/'
+
 # ---- what is refused for good ----
 
 plant refused_request_is_sent_again 'refusal' retry.c \

@@ -224,6 +224,16 @@ static void chain_catches_another_base(void)
     CU_ASSERT_TRUE(caught(&bench, "based on other content"));
 }
 
+/* As by a producer that took the genesis of another config for its own. */
+static void chain_catches_another_entry_size(void)
+{
+    struct bench bench;
+    bench_open(&bench, false);
+    bench.newest->entry_bytes++;
+    commit_batches(&bench, 1, 1);
+    CU_ASSERT_TRUE(caught(&bench, "chain: version 7 has entries of"));
+}
+
 static void chain_catches_damaged_bytes(void)
 {
     struct bench bench;
@@ -383,6 +393,7 @@ const struct harness_test checkers_tests[] = {
     HARNESS_TEST(chain_catches_an_unconditional_write),
     HARNESS_TEST(chain_catches_a_deleted_version),
     HARNESS_TEST(chain_catches_another_base),
+    HARNESS_TEST(chain_catches_another_entry_size),
     HARNESS_TEST(chain_catches_damaged_bytes),
     HARNESS_TEST(steps_catch_a_lost_batch),
     HARNESS_TEST(steps_catch_a_batch_twice),
