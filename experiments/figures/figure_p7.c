@@ -50,11 +50,18 @@ static double tgb_gib(const struct figure_arm *arm)
     return (double)arm->config.workload.tgb_bytes / GIB;
 }
 
-/* What the whole run makes, in GiB. */
+/* What the whole run makes, in GiB. NAN: not run, or nothing was committed in so short a run; there
+ * is no closed form then, and no reduction. */
 static double made_gib(const struct figure_data *data)
 {
     const struct figure_arm *arm = without_arm(data);
-    return arm != NULL ? figure_mean(data, arm, "tgb_bytes_max").mean / GIB : NAN;
+    double made = arm != NULL ? figure_mean(data, arm, "tgb_bytes_max").mean / GIB : NAN;
+    return made > 0 ? made : NAN;
+}
+
+static bool has_form(const struct figure_data *data)
+{
+    return isfinite(made_gib(data));
 }
 
 enum lag {
@@ -88,8 +95,11 @@ static struct storage_bound bound_of(const struct figure_data *data, const struc
     return bound;
 }
 
+/* NAN: there is no closed form. */
 static double bound_gib(const struct figure_data *data, const struct figure_arm *arm, enum lag lag)
 {
+    if (!has_form(data))
+        return NAN;
     struct storage_bound bound = bound_of(data, arm, lag);
     return storage_bound_steps(&bound) * tgb_gib(arm);
 }
@@ -172,8 +182,19 @@ static void p7_plot(const struct figure_page *page, FILE *points, FILE *variable
 
 /* ---- the tables ---- */
 
+/* "9.10 to 9.85", or that there is none. */
+static void text_range(double from, double to, int decimals, char text[TEXT_MAX])
+{
+    if (isfinite(from) && isfinite(to))
+        snprintf(text, TEXT_MAX, "%.*f to %.*f", decimals, from, decimals, to);
+    else
+        snprintf(text, TEXT_MAX, "–");
+}
+
 static void write_row(const struct figure_data *data, const struct row *row, FILE *markdown)
 {
+    char bound[TEXT_MAX];
+    char bound_reduction[TEXT_MAX];
     char peak[TEXT_MAX];
     char reduction[TEXT_MAX];
     char behind_mean[TEXT_MAX];
@@ -184,11 +205,13 @@ static void write_row(const struct figure_data *data, const struct row *row, FIL
     text_mean(row->reduction, 1, 1, reduction);
     text_mean_short(figure_mean(data, row->arm, "behind_steps_mean"), 1, behind_mean);
     text_mean_short(figure_mean(data, row->arm, "behind_steps_max"), 1, behind_max);
+    text_range(row->bound_mean, row->bound_worst, 2, bound);
+    text_range(reduction_percent(row->bound_worst, without),
+               reduction_percent(row->bound_mean, without), 1, bound_reduction);
     text_origin(row->arm, origin);
-    fprintf(markdown, "| %llu | %s | %s | %.2f to %.2f | %.1f to %.1f | %s | %s | %s |\n",
-            (unsigned long long)row->arm->config.ranks.checkpoint_every, peak, reduction,
-            row->bound_mean, row->bound_worst, reduction_percent(row->bound_worst, without),
-            reduction_percent(row->bound_mean, without), behind_mean, behind_max, origin);
+    fprintf(markdown, "| %llu | %s | %s | %s | %s | %s | %s | %s |\n",
+            (unsigned long long)row->arm->config.ranks.checkpoint_every, peak, reduction, bound,
+            bound_reduction, behind_mean, behind_max, origin);
 }
 
 static void write_sizes(const struct figure_page *page, FILE *markdown)
@@ -199,6 +222,13 @@ static void write_sizes(const struct figure_page *page, FILE *markdown)
     char period[TEXT_MAX];
     text_duration(config->run.duration_ns, duration);
     text_duration(config->reclaim.period_ns, period);
+    if (!has_form(data)) {
+        fprintf(markdown,
+                "Without reclamation nothing was committed in the whole run (%s): there "
+                "is no reduction, and no closed form of it.\n\n",
+                duration);
+        return;
+    }
     fprintf(markdown,
             "Without reclamation %.2f GiB are stored at the end (reported: %.2f): the rate, the "
             "size of a TGB and the length of the run (%s) were chosen for that. %llu ranks, %llu "
@@ -212,7 +242,7 @@ static void write_answer(const struct figure_page *page, FILE *markdown)
 {
     const struct figure_data *data = page->data;
     const struct figure_arm *arm = chosen_arm(data);
-    if (arm == NULL)
+    if (arm == NULL || !has_form(data))
         return;
     double asked = -reported_number(page->reported, "P7", "storage");
     struct storage_bound bound = bound_of(data, arm, LAG_MEAN);
@@ -253,6 +283,10 @@ static void p7_headline(const struct figure_page *page, FILE *text)
     const struct figure_arm *arm = chosen_arm(data);
     if (arm == NULL || without_arm(data) == NULL)
         return;
+    if (!has_form(data)) {
+        fprintf(text, "nothing was committed without reclamation: there is no reduction\n");
+        return;
+    }
     struct row row = row_of(data, arm);
     fprintf(
         text,
@@ -267,7 +301,7 @@ static void p7_summary(const struct figure_page *page, FILE *markdown)
 {
     const struct figure_data *data = page->data;
     const struct figure_arm *arm = chosen_arm(data);
-    if (arm == NULL || without_arm(data) == NULL) {
+    if (arm == NULL || without_arm(data) == NULL || !has_form(data)) {
         fprintf(markdown, "not run | not run | not known | - |\n");
         return;
     }

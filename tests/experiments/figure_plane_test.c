@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/figures/figure_plot.h"
 #include "experiments/figures/reproduce_plan.h"
 #include "experiments/trials/simulate.h"
 #include "tests/experiments/results_fixture.h"
@@ -73,13 +74,18 @@ static void small_make(struct small *small, const char *figure, const char *set)
     write_all(small);
 }
 
-static void small_remove(struct small *small)
+static void free_texts(struct small *small)
 {
     free(small->table);
     free(small->summary);
     free(small->headline);
     free(small->points);
     free(small->variables);
+}
+
+static void small_remove(struct small *small)
+{
+    free_texts(small);
     figure_data_deinit(&small->data);
     reproduce_plan_deinit(&small->plan);
     results_close(small->db);
@@ -139,6 +145,29 @@ static void reductions_stand_beside_the_closed_form(void)
     small_remove(&small);
 }
 
+/* Nothing is committed in so short a run, or that of the comparison is missing. */
+static void storage_without_a_closed_form_is_drawn(void)
+{
+    static struct small small;
+    struct diagnostic diagnostic = {""};
+    small_make(&small, "p7", "run.duration=10s");
+    expect(small.table, "Without reclamation nothing was committed in the whole run (10 s)");
+    expect(small.table, "| 25 | 0.00 | – | – | – |");
+    expect(small.headline, "nothing was committed");
+    expect(small.summary, "not run | not run | not known");
+    expect(small.points, "\n25\tNaN\tNaN\tNaN\t");
+    if (figure_plot_ready(&diagnostic)) {
+        CU_ASSERT_TRUE(figure_render(&small.page, &diagnostic));
+        CU_ASSERT_STRING_EQUAL(diagnostic.text, "");
+    }
+    free_texts(&small);
+    small.data.arm_count--; /* the last in order is the run without */
+    write_all(&small);
+    expect(small.table, "The run without reclamation is missing.");
+    small.data.arm_count++;
+    small_remove(&small);
+}
+
 static void a_timeline_has_every_process(void)
 {
     static struct small small;
@@ -175,6 +204,7 @@ static void hours_with_and_without_are_compared(void)
 const struct harness_test figure_plane_tests[] = {
     HARNESS_TEST(amplification_is_that_of_headers),
     HARNESS_TEST(reductions_stand_beside_the_closed_form),
+    HARNESS_TEST(storage_without_a_closed_form_is_drawn),
     HARNESS_TEST(a_timeline_has_every_process),
     HARNESS_TEST(hours_with_and_without_are_compared),
     {0},
