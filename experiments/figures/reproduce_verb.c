@@ -86,17 +86,13 @@ static int simulate(const struct reproduce *reproduce, struct reproduce_plan *pl
     return status;
 }
 
-static int run_and_draw(const struct reproduce *reproduce, const struct figure *figure,
+static int run_and_draw(const struct reproduce *reproduce, struct reproduce_plan *plan,
                         FILE *headlines, struct reproduced *drawn)
 {
     struct diagnostic diagnostic;
-    struct reproduce_plan plan;
-    if (!reproduce_plan_load(reproduce->cli, figure, seeds_of(reproduce->cli), &plan))
-        return CLI_FAILED;
-    int status = simulate(reproduce, &plan);
-    if (status == CLI_DONE && !reproduce_figure(reproduce, &plan, headlines, drawn, &diagnostic))
+    int status = simulate(reproduce, plan);
+    if (status == CLI_DONE && !reproduce_figure(reproduce, plan, headlines, drawn, &diagnostic))
         status = cli_error(CLI_FAILED, "%s", diagnostic.text);
-    reproduce_plan_deinit(&plan);
     return status;
 }
 
@@ -126,8 +122,7 @@ static int say(const struct reproduce *reproduce, const struct reproduced *drawn
 }
 
 /* Nothing is published before all figures are drawn. */
-static int draw_all(const struct reproduce *reproduce, const struct figure *const *figures,
-                    size_t count)
+static int draw_all(const struct reproduce *reproduce, struct reproduce_plan *plans, size_t count)
 {
     struct diagnostic diagnostic;
     struct reproduced drawn[FIGURES_MAX] = {0};
@@ -137,7 +132,7 @@ static int draw_all(const struct reproduce *reproduce, const struct figure *cons
     int status = CLI_DONE;
     assert(text != NULL);
     for (size_t i = 0; i < count && status == CLI_DONE; i++)
-        status = run_and_draw(reproduce, figures[i], text, &drawn[i]);
+        status = run_and_draw(reproduce, &plans[i], text, &drawn[i]);
     fclose(text);
     if (status == CLI_DONE && !reproduce_publish(reproduce, drawn, count, &diagnostic))
         status = cli_error(CLI_FAILED, "%s", diagnostic.text);
@@ -170,7 +165,7 @@ static const char *choose_paper(const struct cli *cli)
     return asks_for_all(cli) && access(PAPER_FILE, F_OK) == 0 ? PAPER_FILE : NULL;
 }
 
-static int reproduce_all(const struct cli *cli, const struct figure *const *figures, size_t count)
+static int reproduce_all(const struct cli *cli, struct reproduce_plan *plans, size_t count)
 {
     struct diagnostic diagnostic;
     struct reported reported;
@@ -196,8 +191,28 @@ static int reproduce_all(const struct cli *cli, const struct figure *const *figu
     enum results_access access = cli->no_run ? RESULTS_READ : RESULTS_WRITE;
     if (results_open(cli->db, access, &reproduce.db, message) != RESULTS_OK)
         return cli_error(CLI_FAILED, "%s", message);
-    int status = draw_all(&reproduce, figures, count);
+    int status = draw_all(&reproduce, plans, count);
     results_close(reproduce.db);
+    return status;
+}
+
+/* What no figure can be made with is refused before any is begun. */
+static int plan_all(const struct cli *cli, const struct figure *const *figures, size_t count)
+{
+    struct reproduce_plan *plans = calloc(count, sizeof(*plans));
+    int status = CLI_DONE;
+    size_t loaded = 0;
+    assert(plans != NULL);
+    while (loaded < count && status == CLI_DONE)
+        if (reproduce_plan_load(cli, figures[loaded], seeds_of(cli), &plans[loaded]))
+            loaded++;
+        else
+            status = CLI_USAGE;
+    if (status == CLI_DONE)
+        status = reproduce_all(cli, plans, count);
+    for (size_t i = 0; i < loaded; i++)
+        reproduce_plan_deinit(&plans[i]);
+    free(plans);
     return status;
 }
 
@@ -225,5 +240,5 @@ int reproduce_main(int argc, char **argv)
         return cli_error(CLI_USAGE, "reproduce: --paper and --docs publish the figures as they are "
                                     "shipped; leave out --set, --seeds and --quick");
     size_t count = choose(&cli, figures);
-    return count == 0 ? CLI_USAGE : reproduce_all(&cli, figures, count);
+    return count == 0 ? CLI_USAGE : plan_all(&cli, figures, count);
 }

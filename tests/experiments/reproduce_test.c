@@ -151,6 +151,35 @@ static void wrong_usage_is_refused(void)
     fixture_remove(&fixture);
 }
 
+/* Before anything is simulated, of whichever figure it is: sim_vs_live sweeps the producers. */
+static void wrong_settings_are_usage_errors(void)
+{
+    static const struct {
+        const char *set;
+        const char *said;
+    } wrong[] = {
+        {"policy.dac.kapa=3", "nearest: 'policy.dac.kappa'"},
+        {"run.warmup=6h", "must be below run.duration"},
+        {"seeds=0", "out of range"},
+        {"policy.name=best", "is not a choice"},
+        {"workload.producers", "expected key=value"},
+        {"workload.producers=8", "sweeps this key"},
+    };
+    char said[SAID_MAX];
+    struct fixture fixture = fixture_make();
+    for (size_t i = 0; i < HARNESS_COUNT(wrong); i++) {
+        CU_ASSERT_EQUAL(
+            reproduce(&fixture,
+                      (const char *const[]){"p1", "sim_vs_live", "--set", wrong[i].set, "--db",
+                                            fixture.path, "--out", fixture.directory, NULL},
+                      said),
+            CLI_USAGE);
+        expect_one_line(said, wrong[i].said);
+        CU_ASSERT_NOT_EQUAL(access(fixture.path, F_OK), 0);
+    }
+    fixture_remove(&fixture);
+}
+
 static const char *const suffixes[] = {"svg", "png", "md", "tsv", "vars"};
 
 /* The same with what is printed thrown away. */
@@ -400,6 +429,7 @@ const struct harness_test reproduce_tests[] = {
     HARNESS_TEST(failing_gnuplot_is_quoted),
     HARNESS_TEST(empty_database_says_what_to_run),
     HARNESS_TEST(wrong_usage_is_refused),
+    HARNESS_TEST(wrong_settings_are_usage_errors),
     HARNESS_TEST(figure_is_drawn),
     HARNESS_TEST(figures_hold_what_was_asked_for),
     HARNESS_TEST(only_the_shipped_figure_is_published),
