@@ -55,7 +55,10 @@ enum page_next chain_view_read(struct chain_view *view, struct store_op *op)
 
 void chain_view_ask_version(struct store_op *op, uint64_t version)
 {
+    static_assert(MANIFEST_HEADER_BYTES == OBJECT_HEAD_BYTES, "a version's size is in its head");
     store_op_prepare(op, STORE_GET);
+    op->bound =
+        (struct object_bound){.bytes_max = MANIFEST_BYTES_MAX, .claimed = manifest_bytes_claimed};
     name_version(op->key, version);
 }
 

@@ -26,7 +26,7 @@ void chain_view_ask_floor(struct store_op *op);
 /* Takes a page of either, and says what follows it: where a floor was on it, no version does. */
 MUST_USE enum page_next chain_view_read(struct chain_view *view, struct store_op *op);
 
-/* Fills the op with a GET of a version, whole. */
+/* Fills the op with a GET of a version, whole, as long as its header says. */
 void chain_view_ask_version(struct store_op *op, uint64_t version);
 /* The version that was asked for and answered OK, whose reference is then the caller's; NULL: it is
  * none, `error` says so. */

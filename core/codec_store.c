@@ -122,6 +122,7 @@ static void call_done(struct store_op *op, void *context)
     struct store_op *outer = call->outer;
     outer->outcome = op->outcome;
     outer->object_bytes = op->object_bytes;
+    outer->damaged = op->damaged;
     outer->result = op->result;
     op->result = (struct body){.kind = BODY_NONE};
     struct list_page page = outer->page;
@@ -145,6 +146,7 @@ static void codec_submit(struct store *store, struct store_op *outer)
     op->body = outer->body;
     op->range_offset = outer->range_offset;
     op->range_bytes = outer->range_bytes;
+    op->bound = outer->bound;
     snprintf(op->key, sizeof(op->key), "%s", outer->key);
     snprintf(op->after, sizeof(op->after), "%s", outer->after);
     op->done = call_done;

@@ -149,6 +149,8 @@ enum manifest_error {
 
 const char *manifest_error_text(enum manifest_error error);
 
+/* How long the encoding is that begins with these MANIFEST_HEADER_BYTES; 0: none does. */
+uint64_t manifest_bytes_claimed(const uint8_t *bytes);
 /* Every byte is hostile: no allocation beyond a small multiple of `size`, no partial result. On
  * MANIFEST_OK *manifest is the caller's; otherwise it is untouched. */
 MUST_USE enum manifest_error manifest_decode(const uint8_t *bytes, uint64_t size,

@@ -113,11 +113,10 @@ uint64_t manifest_encode(const struct manifest *manifest, uint8_t *bytes)
     return checksum;
 }
 
-static enum manifest_error decode_header(const uint8_t *bytes, uint64_t size,
-                                         struct manifest *header, uint32_t *states)
+/* Of the MANIFEST_HEADER_BYTES alone; `size` becomes what the whole must have. */
+static enum manifest_error read_header(const uint8_t *bytes, struct manifest *header,
+                                       uint32_t *states, uint64_t *size)
 {
-    if (size < MANIFEST_HEADER_BYTES + MANIFEST_TRAILER_BYTES)
-        return MANIFEST_TRUNCATED;
     if (memcmp(bytes, magic, sizeof(magic)) != 0)
         return MANIFEST_BAD_MAGIC;
     const uint8_t *in = bytes + sizeof(magic);
@@ -143,11 +142,29 @@ static enum manifest_error decode_header(const uint8_t *bytes, uint64_t size,
         header->first_step > MANIFEST_COUNT_MAX - entries)
         return MANIFEST_BAD_FIELD;
     header->next_step = header->first_step + entries;
-    uint64_t expected = MANIFEST_HEADER_BYTES + entries * header->entry_bytes +
-                        (uint64_t)*states * MANIFEST_STATE_BYTES + MANIFEST_TRAILER_BYTES;
-    if (size != expected)
-        return size < expected ? MANIFEST_TRUNCATED : MANIFEST_OVERSIZED;
+    *size = MANIFEST_HEADER_BYTES + entries * header->entry_bytes +
+            (uint64_t)*states * MANIFEST_STATE_BYTES + MANIFEST_TRAILER_BYTES;
     return MANIFEST_OK;
+}
+
+static enum manifest_error decode_header(const uint8_t *bytes, uint64_t size,
+                                         struct manifest *header, uint32_t *states)
+{
+    uint64_t expected;
+    if (size < MANIFEST_HEADER_BYTES + MANIFEST_TRAILER_BYTES)
+        return MANIFEST_TRUNCATED;
+    enum manifest_error error = read_header(bytes, header, states, &expected);
+    if (error == MANIFEST_OK && size != expected)
+        error = size < expected ? MANIFEST_TRUNCATED : MANIFEST_OVERSIZED;
+    return error;
+}
+
+uint64_t manifest_bytes_claimed(const uint8_t *bytes)
+{
+    struct manifest header;
+    uint32_t states;
+    uint64_t size;
+    return read_header(bytes, &header, &states, &size) == MANIFEST_OK ? size : 0;
 }
 
 static bool all_zero(const uint8_t *bytes, size_t count)

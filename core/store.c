@@ -54,6 +54,7 @@ void store_op_prepare(struct store_op *op, enum store_verb verb)
     op->list_keys_max = STORE_LIST_KEYS_MAX;
     op->entries_first = 0;
     op->entries_next = 0;
+    op->bound = (struct object_bound){0};
     op->after[0] = '\0';
 }
 
@@ -81,6 +82,7 @@ void store_op_copy_request(struct store_op *op, const struct store_op *from)
     op->list_keys_max = from->list_keys_max;
     op->entries_first = from->entries_first;
     op->entries_next = from->entries_next;
+    op->bound = from->bound;
     op->body_checksum = 0;
     memcpy(op->key, from->key, sizeof(op->key));
     memcpy(op->after, from->after, sizeof(op->after));

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "core/base.h"
+#include "core/object_bound.h"
 
 #define STORE_KEY_MAX 160 /* bytes, with the final NUL */
 #define STORE_ERROR_MAX 256
@@ -93,12 +94,15 @@ struct store_op {
     enum store_verb verb;
     struct body body;       /* PUT, PUT_IF_ABSENT: borrowed until done */
     uint64_t range_offset;  /* GET */
-    uint64_t range_bytes;   /* GET: 0 means to the end of the object */
+    uint64_t range_bytes;   /* GET: 0 means to the end of the object, within `bound` */
     uint32_t list_keys_max; /* LIST: 1..STORE_LIST_KEYS_MAX */
     /* GET of a whole version through a codec: only the entries of the steps [first, next) need be
      * decoded, which bounds memory. Both 0: all. */
     uint64_t entries_first;
     uint64_t entries_next;
+    /* GET without range_bytes: what may be read at most. Of more nothing is given, FAILED and
+     * damaged: a store of bytes reads none of it, or stops. Zero: what is small. */
+    struct object_bound bound;
     char key[STORE_KEY_MAX];   /* LIST: the prefix, may be empty */
     char after[STORE_KEY_MAX]; /* LIST: only keys greater than this; may be empty */
 
@@ -107,7 +111,7 @@ struct store_op {
     uint64_t object_bytes;       /* GET: size of the whole object */
     uint64_t body_checksum;      /* PUT through a codec: XXH3-64 of the bytes written; else 0 */
     struct list_page page;       /* LIST */
-    bool damaged;                /* FAILED because what is stored does not decode */
+    bool damaged;                /* FAILED: what is stored does not decode, or fit its bound */
     char error[STORE_ERROR_MAX]; /* what, which key, what to do; empty unless UNKNOWN or FAILED */
 };
 
@@ -140,7 +144,7 @@ const char *store_outcome_text(enum store_outcome outcome);
 /* Zeroes the op; call once before first use. */
 void store_op_init(struct store_op *op);
 /* Sets all of the request but `done`, `context` and `key` for a plain operation: no body, the whole
- * object, a page as long as can be. */
+ * object if it is small, a page as long as can be. */
 void store_op_prepare(struct store_op *op, enum store_verb verb);
 /* Drops the result (frees bytes, releases a manifest), empties the page but keeps its memory. */
 void store_op_release(struct store_op *op);

@@ -59,6 +59,7 @@ static void begin(struct bench_client *client, struct bench_flight *flight)
     op->body = (struct body){0};
     op->range_offset = flight->target.offset;
     op->range_bytes = flight->target.range_bytes;
+    op->bound.bytes_max = load->bytes;
     if (load->verb == STORE_PUT || load->verb == STORE_PUT_IF_ABSENT)
         op->body = (struct body){
             .kind = BODY_BYTES, .bytes = load->bytes, .data = (uint8_t *)(uintptr_t)load->data};

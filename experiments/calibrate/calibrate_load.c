@@ -126,6 +126,7 @@ static void work(struct stream *stream)
     case CALIBRATE_GET:
         name_object(stream, stream->object, stream->op.key);
         stream->op.range_bytes = 0;
+        stream->op.bound.bytes_max = stream->load->options.cell->bytes;
         submit(stream, STORE_GET);
         return;
     case CALIBRATE_PUT:

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/chain_view.h"
 #include "core/mark.h"
 #include "experiments/live/inspect_chain.h"
 #include "experiments/live/inspect_payload.h"
@@ -204,10 +205,9 @@ static void ask_ahead(struct reader *reader)
         if (version->bytes > MANIFEST_BYTES_MAX)
             continue;
         reader->ahead_bytes += version->bytes;
-        op->verb = STORE_GET;
+        chain_view_ask_version(op, version->version);
         op->done = on_version;
         op->context = reader;
-        name_version(op->key, version->version);
         store_submit(reader->session->store, op);
     }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/backoff.h"
+#include "core/chain_view.h"
 #include "core/manifest.h"
 #include "core/name.h"
 #include "core/xxh3.h"
@@ -182,8 +183,7 @@ static void read_newest(struct live_session *session, struct removal *removal)
 {
     struct store_op op;
     store_op_init(&op);
-    op.verb = STORE_GET;
-    name_version(op.key, removal->newest);
+    chain_view_ask_version(&op, removal->newest);
     live_session_do(session, session->store, &op);
     if (op.outcome == STORE_OK && op.result.kind == BODY_MANIFEST) {
         const struct manifest *manifest = op.result.manifest;

@@ -73,9 +73,11 @@ static void what_was_asked_before_is_not_asked_again(void)
     op.entries_next = 9;
     chain_view_ask_version(&op, 3);
     CU_ASSERT(op.verb == STORE_GET && op.range_bytes == 0 && op.entries_next == 0);
+    CU_ASSERT(op.bound.bytes_max == MANIFEST_BYTES_MAX && op.bound.claimed != NULL);
     CU_ASSERT_STRING_EQUAL(op.key, NAME_MANIFEST_PREFIX "00000000000000000003");
     chain_view_ask_newest(&op, 3);
     CU_ASSERT(op.verb == STORE_LIST && op.list_keys_max == STORE_LIST_KEYS_MAX);
+    CU_ASSERT(op.bound.bytes_max == 0 && op.bound.claimed == NULL);
     CU_ASSERT_STRING_EQUAL(op.after, NAME_MANIFEST_PREFIX "00000000000000000003");
     chain_view_ask_floor(&op);
     CU_ASSERT(op.list_keys_max < STORE_LIST_KEYS_MAX && op.after[0] == '\0');

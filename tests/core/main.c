@@ -10,6 +10,7 @@ extern const struct harness_test manifest_tests[];
 extern const struct harness_test manifest_codec_tests[];
 extern const struct harness_test codec_store_tests[];
 extern const struct harness_test store_tests[];
+extern const struct harness_test object_bound_tests[];
 extern const struct harness_test retry_tests[];
 extern const struct harness_test tgb_object_tests[];
 extern const struct harness_test tgb_payload_tests[];
@@ -57,6 +58,7 @@ static const struct harness_suite suites[] = {
     {"manifest_codec", manifest_codec_tests},
     {"codec_store", codec_store_tests},
     {"store", store_tests},
+    {"object_bound", object_bound_tests},
     {"retry", retry_tests},
     {"tgb", tgb_tests},
     {"tgb_object", tgb_object_tests},

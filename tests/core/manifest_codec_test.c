@@ -212,6 +212,20 @@ static void damage_under_a_valid_checksum_is_harmless(void)
     manifest_release(manifest);
 }
 
+static void header_says_how_long_it_is(void)
+{
+    struct random_stream stream = random_stream_make(6, 1);
+    for (int i = 0; i < 500; i++) {
+        struct manifest *manifest = chain_random(&stream);
+        struct encoded encoded = encode(manifest);
+        CU_ASSERT_EQUAL(manifest_bytes_claimed(encoded.data), encoded.bytes);
+        encoded.data[random_next(&stream) % 8] ^= 1; /* of the magic */
+        CU_ASSERT_EQUAL(manifest_bytes_claimed(encoded.data), 0);
+        manifest_release(manifest);
+        free(encoded.data);
+    }
+}
+
 struct field {
     const char *name;
     size_t offset;
@@ -285,6 +299,7 @@ const struct harness_test manifest_codec_tests[] = {
     HARNESS_TEST(every_truncation_and_extension_is_refused),
     HARNESS_TEST(every_flipped_bit_is_refused),
     HARNESS_TEST(damage_under_a_valid_checksum_is_harmless),
+    HARNESS_TEST(header_says_how_long_it_is),
     HARNESS_TEST(impossible_fields_are_refused),
     HARNESS_TEST(genesis_has_one_encoding),
     {0},

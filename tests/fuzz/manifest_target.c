@@ -27,6 +27,9 @@ static void decode(const uint8_t *data, size_t size)
     enum manifest_error error = manifest_decode(data, size, &manifest);
     assert(manifest_error_text(error)[0] != '\0');
     assert((error == MANIFEST_OK) == (manifest != NULL));
+    uint64_t claimed = size >= MANIFEST_HEADER_BYTES ? manifest_bytes_claimed(data) : 0;
+    assert(manifest == NULL || claimed == size);
+    assert(error != MANIFEST_BAD_CHECKSUM || claimed == size);
     if (manifest == NULL)
         return;
     uint64_t next = manifest->first_step;
