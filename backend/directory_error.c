@@ -81,6 +81,17 @@ void directory_answer_error(struct job *job, enum store_outcome outcome, const c
                  advice_on(error), job->error);
 }
 
+void directory_answer_unfit(struct job *job, const char *words)
+{
+    char what[STORE_KEY_MAX + 64];
+    int written = snprintf(what, sizeof(what), "\"%s\" is not read", job->op->key);
+    assert(written > 0);
+    job->outcome = STORE_FAILED;
+    job->damaged = true;
+    format_error(job->directory->path, what, words, "it is damaged, or none of a run's: restore it",
+                 job->error);
+}
+
 void directory_open_error(const char *path, const char *action, int error,
                           char text[STORE_ERROR_MAX])
 {

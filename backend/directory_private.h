@@ -62,6 +62,7 @@ struct job {
     uint64_t object_bytes;
     struct body result;
     struct list_page page;
+    bool damaged;
     char error[STORE_ERROR_MAX];
 };
 
@@ -70,7 +71,9 @@ struct job {
 /* Answers UNKNOWN or FAILED: "<store>: cannot <action> <key>: <reason>; <advice>". */
 void directory_answer_error(struct job *job, enum store_outcome outcome, const char *action,
                             int error);
-/* The same for open. Any thread. */
+/* Answers FAILED, and damaged: the object does not fit its bound, in those words. */
+void directory_answer_unfit(struct job *job, const char *words);
+/* The first for open. Any thread. */
 void directory_open_error(const char *path, const char *action, int error,
                           char text[STORE_ERROR_MAX]);
 

@@ -34,6 +34,27 @@ static int read_whole(int fd, uint8_t *data, uint64_t bytes, uint64_t offset)
     return 0;
 }
 
+/* Whether the `bytes` that are asked for may be read; false, with 0 or an errno: no. */
+static bool may_read(struct job *job, int fd, uint64_t bytes, int *error)
+{
+    const struct store_op *op = job->op;
+    uint8_t head[OBJECT_HEAD_BYTES];
+    bool asked = object_bound_asks(&op->bound, bytes);
+    *error = 0;
+    if (op->range_bytes != 0)
+        return true;
+    if (asked)
+        *error = read_whole(fd, head, sizeof(head), op->range_offset);
+    if (*error != 0)
+        return false;
+    if (object_bound_fits(&op->bound, bytes, asked ? head : NULL))
+        return true;
+    char words[OBJECT_BOUND_TEXT_MAX];
+    object_bound_text(&op->bound, bytes, asked ? head : NULL, words);
+    directory_answer_unfit(job, words);
+    return false;
+}
+
 static int read_object(struct job *job, int fd)
 {
     struct stat status;
@@ -49,6 +70,8 @@ static int read_object(struct job *job, int fd)
     uint64_t bytes = size - offset;
     if (job->op->range_bytes != 0 && job->op->range_bytes < bytes)
         bytes = job->op->range_bytes;
+    if (!may_read(job, fd, bytes, &error))
+        return error;
     uint8_t *data = malloc(bytes == 0 ? 1 : bytes);
     if (data == NULL)
         return ENOMEM; /* the size came from outside */

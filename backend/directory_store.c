@@ -65,6 +65,7 @@ static void finish_job(struct work *work)
     op->store_private = NULL;
     op->outcome = job->outcome;
     op->object_bytes = job->object_bytes;
+    op->damaged = job->damaged;
     op->result = job->result;
     job->result = (struct body){.kind = BODY_NONE};
     if (op->verb == STORE_LIST) {

@@ -293,6 +293,11 @@ static void advise(const struct reading *reading, enum s3_meaning meaning, char 
                  "the bucket is in region %s, for which this was signed; set --endpoint to that "
                  "region's",
                  error->region);
+    else if (meaning == S3_MEANS_HUGE)
+        snprintf(advice, ADVICE_MAX, "%s",
+                 answer->verb == STORE_GET && !answer->range
+                     ? "it is damaged, or none of a run's: restore it"
+                     : "is it a store of S3, or a proxy before one?");
     else if (meaning == S3_MEANS_UNSURE)
         snprintf(advice, ADVICE_MAX, "%s",
                  writes ? "it may have been applied" : "is it well, and http or https right?");

@@ -66,7 +66,7 @@ struct s3_answer {
     enum s3_sent sent;
     int status; /* of HTTP; 0: none */
     const struct s3_headers *headers;
-    const uint8_t *body; /* all that came, of a GET too */
+    const uint8_t *body; /* of an object that came nothing is looked at but how long it is */
     size_t body_bytes;
     /* For the text of an error. */
     const char *bucket;

@@ -172,7 +172,7 @@ static void give_slot(struct s3_call *call)
 /* What came earns its time, so that a large object may take long, but silence may not. */
 static int64_t earned_ns(const struct s3_call *call)
 {
-    double bytes = (double)call->slot->exchange.answer_bytes;
+    double bytes = (double)call->slot->exchange.came_bytes;
     return (int64_t)(bytes / S3_ATTEMPT_RATE * (double)NS_PER_S);
 }
 
@@ -224,14 +224,20 @@ static enum s3_method method_of(enum store_verb verb)
     return methods[verb];
 }
 
-static uint64_t answer_bytes_max(enum store_verb verb)
+/* What its answer's body may be. */
+static void set_bound(const struct s3_call *call, struct s3_exchange *exchange)
 {
-    static const uint64_t most[STORE_VERB_COUNT] = {
-        [STORE_GET] = S3_OBJECT_BYTES_MAX,          [STORE_PUT] = S3_ERROR_BYTES_MAX,
-        [STORE_PUT_IF_ABSENT] = S3_ERROR_BYTES_MAX, [STORE_LIST] = S3_XML_BYTES_MAX,
-        [STORE_DELETE] = S3_ERROR_BYTES_MAX,
-    };
-    return most[verb];
+    const struct store_op *op = call->op;
+    bool reads = op->verb == STORE_GET;
+    exchange->skip_bytes = reads && !call->size_only ? op->range_offset : 0;
+    exchange->keep_bytes = !reads ? 0 : call->size_only ? 1 : op->range_bytes;
+    if (reads && exchange->keep_bytes > 0)
+        exchange->bound = (struct object_bound){.bytes_max = exchange->keep_bytes};
+    else if (reads)
+        exchange->bound = op->bound;
+    else
+        exchange->bound = (struct object_bound){
+            .bytes_max = op->verb == STORE_LIST ? S3_XML_BYTES_MAX : S3_ERROR_BYTES_MAX};
 }
 
 static void build(struct s3_call *call, int64_t now_ns)
@@ -277,7 +283,7 @@ static void send_attempt(struct s3_call *call)
     exchange->headers = call->slot->request.headers;
     exchange->body = has_body(call) ? op->body.data : NULL;
     exchange->body_bytes = has_body(call) ? op->body.bytes : 0;
-    exchange->answer_bytes_max = answer_bytes_max(op->verb);
+    set_bound(call, exchange);
     exchange->done = on_answer;
     s3_exchange_send(exchange);
     set_timer(call, attempt_deadline_ns(call));

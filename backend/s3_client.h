@@ -17,6 +17,8 @@
 
 #define S3_CONNECTIONS_MAX 4096
 #define S3_ERROR_BYTES_MAX (64 << 10) /* of an error's document; what follows is dropped */
+#define S3_ERROR_BYTES_READ ((uint64_t)1 << 20) /* and here it is broken off */
+#define S3_OBJECT_BYTES_MAX ((uint64_t)5 << 30) /* what one PUT may hold on AWS */
 #define S3_HEADER_BYTES_MAX ((size_t)256 << 10) /* of all header lines of an answer */
 
 struct s3_client;
@@ -49,7 +51,11 @@ struct s3_exchange {
     struct curl_slist *headers;
     const uint8_t *body; /* PUT */
     uint64_t body_bytes;
-    uint64_t answer_bytes_max; /* of a 2xx answer's body; more ends it as TOO_LARGE */
+    struct object_bound bound; /* of a 2xx answer's body: what does not fit ends it, TOO_LARGE */
+    /* A part was asked for. Of what comes as 200, the whole then, so many bytes are dropped, and of
+     * those that follow at most so many kept, 0: all that fit. Both 0: the whole was asked for. */
+    uint64_t skip_bytes;
+    uint64_t keep_bytes;
     void (*done)(struct s3_exchange *exchange);
 
     /* Answer: valid from done, or from cancel, until the next send. */
@@ -60,12 +66,14 @@ struct s3_exchange {
     struct s3_headers answer_headers;
     uint8_t *answer; /* the exchange's, see s3_exchange_take */
     uint64_t answer_bytes;
-    char text[CURL_ERROR_SIZE]; /* libcurl's words; may be empty */
+    uint64_t came_bytes;        /* of the body, kept or not */
+    char text[CURL_ERROR_SIZE]; /* libcurl's words, or what does not fit; may be empty */
 
     /* The client's. */
     struct s3_client *client;
     CURL *easy;
     uint64_t answer_capacity;
+    uint64_t answer_limit; /* what answer_bytes may become, as far as is known */
     uint64_t body_sent;
     size_t header_bytes;
     uint32_t starts; /* how often it began to be sent */
@@ -74,6 +82,8 @@ struct s3_exchange {
     char *host_set;
     bool tls_set;
     bool too_large;
+    bool judged; /* the body's head was asked how long it is */
+    char refused[OBJECT_BOUND_TEXT_MAX];
     bool in_flight;
 };
 

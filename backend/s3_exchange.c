@@ -1,5 +1,5 @@
-/* s3_exchange.c - one HTTP request on a libcurl handle, and its answer as it comes in
- * (s3_client.h).
+/* s3_exchange.c - one HTTP request on a libcurl handle (s3_client.h); its answer is taken by
+ * s3_receive.c.
  *
  * Once only: libcurl sends a request again by itself when a kept-alive connection dies. Before a
  * request goes out it asks the prerequest callback, each time anew: there a request that must not
@@ -19,9 +19,6 @@
 #include "backend/s3_client_private.h"
 
 #define BUFFER_BYTES 65536L
-#define ANSWER_BYTES_FIRST ((uint64_t)4 << 10)
-#define ANSWER_BYTES_TRUSTED ((uint64_t)64 << 20) /* allocated because a server said so */
-#define ANSWER_BYTES_KEPT ((uint64_t)64 << 10)
 
 /* Options whose failure can only be our mistake, or no memory. */
 #define SET(easy, option, value)                                                                   \
@@ -29,88 +26,6 @@
         CURLcode set_code = curl_easy_setopt(easy, option, value);                                 \
         assert(set_code == CURLE_OK);                                                              \
     } while (0)
-/* ---- the answer as it comes ---- */
-
-static void take_date(struct s3_exchange *exchange, const char *line, size_t bytes)
-{
-    struct s3_client *client = exchange->client;
-    if (bytes != client->date_bytes || memcmp(line, client->date, bytes) != 0) {
-        s3_headers_line(&exchange->answer_headers, line, bytes);
-        client->date_ns = exchange->answer_headers.date_ns;
-        client->date_bytes = bytes;
-        memcpy(client->date, line, bytes);
-    }
-    exchange->answer_headers.date_ns = client->date_ns;
-}
-
-static size_t on_header(char *line, size_t size, size_t count, void *context)
-{
-    struct s3_exchange *exchange = context;
-    size_t bytes = size * count;
-    exchange->header_bytes += bytes;
-    if (exchange->header_bytes > S3_HEADER_BYTES_MAX) {
-        exchange->too_large = true;
-        return 0;
-    }
-    if (bytes > 5 && memcmp(line, "HTTP/", 5) == 0)
-        exchange->status = 0; /* an interim answer (100) may have come before */
-    if (bytes > 5 && bytes <= S3_DATE_BYTES_MAX && strncasecmp(line, "Date:", 5) == 0)
-        take_date(exchange, line, bytes);
-    else
-        s3_headers_line(&exchange->answer_headers, line, bytes);
-    return bytes;
-}
-
-static int status_of(const struct s3_exchange *exchange)
-{
-    long status = 0;
-    CURLcode code = curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
-    assert(code == CURLE_OK);
-    return status > 0 && status < 1000 ? (int)status : 0;
-}
-
-/* Grown from small ones, a long answer would leave all of these in the heap, about as much as half
- * of it; a first piece as long as is trusted is mapped, and grows without being copied. */
-static void reserve_answer(struct s3_exchange *exchange, uint64_t bytes)
-{
-    if (bytes <= exchange->answer_capacity)
-        return;
-    uint64_t capacity = 2 * exchange->answer_capacity;
-    int64_t length = exchange->answer_headers.content_length;
-    uint64_t trusted = length > (int64_t)ANSWER_BYTES_TRUSTED ? ANSWER_BYTES_TRUSTED
-                       : length > 0                           ? (uint64_t)length
-                                                              : 0;
-    if (trusted >= bytes)
-        capacity = trusted;
-    if (capacity < ANSWER_BYTES_FIRST)
-        capacity = ANSWER_BYTES_FIRST;
-    while (capacity < bytes)
-        capacity *= 2;
-    exchange->answer = realloc(exchange->answer, capacity);
-    assert(exchange->answer != NULL);
-    exchange->answer_capacity = capacity;
-}
-
-static size_t on_answer(char *data, size_t size, size_t count, void *context)
-{
-    struct s3_exchange *exchange = context;
-    uint64_t bytes = size * count;
-    if (exchange->status == 0)
-        exchange->status = status_of(exchange);
-    uint64_t keep = bytes;
-    if (exchange->status / 100 == 2) {
-        if (bytes > exchange->answer_bytes_max - exchange->answer_bytes) {
-            exchange->too_large = true;
-            return 0;
-        }
-    } else if (keep > S3_ERROR_BYTES_MAX - exchange->answer_bytes) {
-        keep = S3_ERROR_BYTES_MAX - exchange->answer_bytes;
-    }
-    reserve_answer(exchange, exchange->answer_bytes + keep);
-    memcpy(exchange->answer + exchange->answer_bytes, data, keep);
-    exchange->answer_bytes += keep;
-    return bytes;
-}
 
 /* ---- the request as it goes ---- */
 
@@ -193,10 +108,12 @@ static void conclude(struct s3_exchange *exchange, enum s3_transport transport, 
 {
     exchange->transport = transport;
     exchange->sent = sent_of(exchange);
-    exchange->status = status_of(exchange);
+    exchange->status = s3_receive_status(exchange);
     long connects = 0;
     (void)curl_easy_getinfo(exchange->easy, CURLINFO_NUM_CONNECTS, &connects);
     exchange->connected = connects > 0;
+    if (exchange->refused[0] != '\0')
+        snprintf(exchange->text, sizeof(exchange->text), "%s", exchange->refused);
     if (transport != S3_TRANSPORT_OK && exchange->text[0] == '\0' && code != CURLE_OK)
         snprintf(exchange->text, sizeof(exchange->text), "%s", curl_easy_strerror(code));
     CURLMcode removed = curl_multi_remove_handle(exchange->client->multi, exchange->easy);
@@ -244,9 +161,9 @@ static void set_up(struct s3_exchange *exchange)
     SET(easy, CURLOPT_CLOSESOCKETDATA, exchange->client);
     SET(easy, CURLOPT_PREREQFUNCTION, on_start);
     SET(easy, CURLOPT_PREREQDATA, exchange);
-    SET(easy, CURLOPT_HEADERFUNCTION, on_header);
+    SET(easy, CURLOPT_HEADERFUNCTION, s3_receive_header);
     SET(easy, CURLOPT_HEADERDATA, exchange);
-    SET(easy, CURLOPT_WRITEFUNCTION, on_answer);
+    SET(easy, CURLOPT_WRITEFUNCTION, s3_receive_body);
     SET(easy, CURLOPT_WRITEDATA, exchange);
     SET(easy, CURLOPT_READFUNCTION, on_body);
     SET(easy, CURLOPT_READDATA, exchange);
@@ -324,30 +241,15 @@ static void set_origin(struct s3_exchange *exchange)
     assert(exchange->host_set != NULL);
 }
 
-static void forget_answer(struct s3_exchange *exchange)
-{
-    exchange->status = 0;
-    exchange->text[0] = '\0';
-    exchange->too_large = false;
-    exchange->answer_bytes = 0;
-    exchange->header_bytes = 0;
-    exchange->body_sent = 0;
-    exchange->starts = 0;
-    s3_headers_clear(&exchange->answer_headers);
-    if (exchange->answer_capacity > ANSWER_BYTES_KEPT) {
-        free(exchange->answer);
-        exchange->answer = NULL;
-        exchange->answer_capacity = 0;
-    }
-}
-
 void s3_exchange_send(struct s3_exchange *exchange)
 {
     assert(!exchange->in_flight);
     assert(exchange->done != NULL);
     assert(exchange->body_bytes <= INT64_MAX);
     assert(exchange->target[0] == '/');
-    forget_answer(exchange);
+    s3_receive_clear(exchange);
+    exchange->body_sent = 0;
+    exchange->starts = 0;
     set_method(exchange);
     set_origin(exchange);
     SET(exchange->easy, CURLOPT_REQUEST_TARGET, exchange->target);

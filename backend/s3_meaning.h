@@ -60,9 +60,7 @@
     X(ENCODED, DONE, FAILED, DONE, FAILED,                                                         \
       "stored or sent compressed, which was not asked for; "                                       \
       "who wrote it?")                                                                             \
-    X(HUGE, DONE, FAILED, DONE, UNKNOWN,                                                           \
-      "it is larger than it may be; does the store ignore "                                        \
-      "Range?")                                                                                    \
+    X(HUGE, DONE, FAILED, DONE, UNKNOWN, NULL)                                                     \
     X(BAD_RANGE, DONE, FAILED, DONE, FAILED,                                                       \
       "ranges are not served as they must be; use another "                                        \
       "store")                                                                                     \

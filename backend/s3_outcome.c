@@ -28,14 +28,11 @@ static enum s3_next fail(struct attempt *attempt, const char *what, const char *
 
 /* ---- objects ---- */
 
-static enum s3_next give_object(struct attempt *attempt, uint64_t offset, uint64_t bytes,
-                                uint64_t object_bytes)
+static enum s3_next give_object(struct attempt *attempt, uint64_t bytes, uint64_t object_bytes)
 {
     struct store_op *op = attempt->call->op;
-    assert(offset + bytes <= attempt->exchange->answer_bytes);
+    assert(bytes <= attempt->exchange->answer_bytes);
     uint8_t *data = s3_exchange_take(attempt->exchange);
-    if (offset > 0 && bytes > 0)
-        memmove(data, data + offset, bytes);
     op->result = (struct body){.kind = BODY_BYTES, .bytes = bytes, .data = data};
     op->object_bytes = object_bytes;
     return S3_NEXT_DONE;
@@ -54,7 +51,7 @@ static enum s3_next take_nothing(struct attempt *attempt)
         call->size_only = true;
         return S3_NEXT_QUEUE;
     }
-    return give_object(attempt, 0, 0, bytes < 0 ? 0 : (uint64_t)bytes);
+    return give_object(attempt, 0, bytes < 0 ? 0 : (uint64_t)bytes);
 }
 
 static enum s3_next take_part(struct attempt *attempt)
@@ -64,23 +61,23 @@ static enum s3_next take_part(struct attempt *attempt)
     assert(headers->object_bytes >= 0 && headers->range_offset >= 0);
     uint64_t object_bytes = (uint64_t)headers->object_bytes;
     if (attempt->call->size_only)
-        return give_object(attempt, 0, 0, object_bytes);
+        return give_object(attempt, 0, object_bytes);
     uint64_t offset = (uint64_t)headers->range_offset;
     uint64_t left = object_bytes - offset;
     uint64_t expected = op->range_bytes > 0 && op->range_bytes < left ? op->range_bytes : left;
     if (offset != op->range_offset || attempt->exchange->answer_bytes != expected)
         return fail(attempt, "another range than was asked for", "the store cannot be read");
-    return give_object(attempt, 0, expected, object_bytes);
+    return give_object(attempt, expected, object_bytes);
 }
 
-/* The whole object, maybe where a part was asked for. */
+/* The whole object came, maybe where a part was asked for and is all that was kept. */
 static enum s3_next take_whole(struct attempt *attempt)
 {
     struct s3_call *call = attempt->call;
-    const struct store_op *op = call->op;
     const struct s3_headers *headers = attempt->answer.headers;
+    uint64_t object_bytes = attempt->exchange->came_bytes;
     uint64_t bytes = attempt->exchange->answer_bytes;
-    if (headers->has_checksum &&
+    if (headers->has_checksum && bytes == object_bytes &&
         XXH3_64bits(attempt->exchange->answer, bytes) != headers->checksum) {
         (void)fail(attempt, "the checksum is wrong",
                    "the object is damaged, or something on the way changes it");
@@ -89,12 +86,7 @@ static enum s3_next take_whole(struct attempt *attempt)
         call->reread = true;
         return S3_NEXT_BACK_OFF;
     }
-    if (call->size_only)
-        return give_object(attempt, 0, 0, bytes);
-    uint64_t offset = op->range_offset < bytes ? op->range_offset : bytes;
-    uint64_t left = bytes - offset;
-    uint64_t part = op->range_bytes > 0 && op->range_bytes < left ? op->range_bytes : left;
-    return give_object(attempt, offset, part, bytes);
+    return give_object(attempt, call->size_only ? 0 : bytes, object_bytes);
 }
 
 static enum s3_next take_object(struct attempt *attempt)
@@ -278,7 +270,7 @@ static void note_answer(struct attempt *attempt)
         s3_pace_answered(&store->pace, call->sent_ns);
     store->counters.connections += attempt->exchange->connected;
     store->counters.received_bytes +=
-        attempt->exchange->header_bytes + attempt->exchange->answer_bytes;
+        attempt->exchange->header_bytes + attempt->exchange->came_bytes;
     /* Dates are cut to whole seconds: half of one more is right on average. */
     if (headers->date_ns >= 0)
         store->counters.skew_ns = headers->date_ns + NS_PER_S / 2 - attempt->now_ns;
@@ -294,6 +286,8 @@ enum s3_next s3_outcome_take(struct s3_call *call, struct s3_slot *slot)
         .exchange = exchange,
         .now_ns = loop_now(live_loop_base(store->loop)),
     };
+    bool object = call->op->verb == STORE_GET && exchange->status < 300;
+    bool fits = exchange->transport != S3_TRANSPORT_TOO_LARGE;
     s3_address_key(address, call->op->key, attempt.full_key);
     attempt.answer = (struct s3_answer){
         .verb = call->op->verb,
@@ -302,7 +296,7 @@ enum s3_next s3_outcome_take(struct s3_call *call, struct s3_slot *slot)
         .status = exchange->status,
         .headers = &exchange->answer_headers,
         .body = exchange->answer,
-        .body_bytes = exchange->answer_bytes,
+        .body_bytes = object ? exchange->came_bytes : exchange->answer_bytes,
         .bucket = address->bucket,
         .key = attempt.full_key,
         .endpoint = address->endpoint,
@@ -312,6 +306,8 @@ enum s3_next s3_outcome_take(struct s3_call *call, struct s3_slot *slot)
     };
     s3_answer_judge(&attempt.answer, &attempt.verdict, call->text);
     call->outcome = attempt.verdict.outcome;
+    call->op->damaged = object && !fits && exchange->keep_bytes == 0 &&
+                        exchange->header_bytes <= S3_HEADER_BYTES_MAX;
     note_answer(&attempt);
     return take_step(&attempt);
 }

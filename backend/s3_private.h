@@ -11,7 +11,6 @@
 #include "backend/s3_store.h"
 
 #define S3_WAITING_MAX 65536
-#define S3_OBJECT_BYTES_MAX ((uint64_t)5 << 30) /* what one PUT may hold on AWS */
 #define S3_REDIRECTS_MAX 2
 #define S3_EMPTY_PAGES_MAX 100 /* of a listing, in a row */
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/codec_store.h"
 #include "core/name.h"
 #include "tests/backend/fixture.h"
 #include "tests/battery/store_battery.h"
@@ -19,15 +20,22 @@
 #define RACE_VERSIONS 300
 #define NOBODY 65534
 
-static void run_battery(const struct directory_options *options)
+enum above {
+    ABOVE_NOTHING,
+    ABOVE_CODEC,
+};
+
+static void run_battery(const struct directory_options *options, enum above above)
 {
     char scratch[SCRATCH_MAX];
     scratch_make(scratch);
     struct fixture fixture;
     fixture_open(&fixture, scratch, options);
-    const struct store_battery battery = {.store = fixture.store,
+    struct store *codec = codec_store_open(fixture.store, &(struct codec_store_options){0});
+    const struct store_battery battery = {.store = above == ABOVE_CODEC ? codec : fixture.store,
                                           .loop = live_loop_base(fixture.loop)};
     store_battery_run(&battery);
+    store_close(codec);
     CU_ASSERT_EQUAL(scratch_count(scratch, DIRECTORY_TEMP_FOLDER), 0);
     fixture_close(&fixture);
     scratch_remove(scratch);
@@ -35,13 +43,18 @@ static void run_battery(const struct directory_options *options)
 
 static void battery_passes(void)
 {
-    run_battery(NULL);
+    run_battery(NULL, ABOVE_NOTHING);
+}
+
+static void battery_passes_under_the_codec(void)
+{
+    run_battery(NULL, ABOVE_CODEC);
 }
 
 static void battery_passes_without_sync(void)
 {
     const struct directory_options options = {.sync = DIRECTORY_NO_SYNC};
-    run_battery(&options);
+    run_battery(&options, ABOVE_NOTHING);
 }
 
 static void bad_keys_are_refused_and_leave_nothing(void)
@@ -397,6 +410,7 @@ static void each_version_has_one_winner(void)
 
 const struct harness_test directory_store_tests[] = {
     HARNESS_TEST(battery_passes),
+    HARNESS_TEST(battery_passes_under_the_codec),
     HARNESS_TEST(battery_passes_without_sync),
     HARNESS_TEST(bad_keys_are_refused_and_leave_nothing),
     HARNESS_TEST(a_folder_goes_with_its_last_object),

@@ -83,6 +83,7 @@ enum store_outcome fixture_get(struct fixture *fixture, const char *key, struct 
 {
     struct store_op op;
     op_init(&op, STORE_GET, key);
+    op.bound.bytes_max = FIXTURE_BYTES_MAX;
     run_op(fixture, &op);
     *body = op.result;
     op.result = (struct body){.kind = BODY_NONE};

@@ -11,6 +11,8 @@
 #include "backend/live_loop.h"
 #include "tests/scratch.h"
 
+#define FIXTURE_BYTES_MAX ((uint64_t)128 << 20)
+
 struct fixture {
     struct live_loop *loop;
     struct store *store;
@@ -24,7 +26,7 @@ void fixture_close(struct fixture *fixture);
 /* Each submits one operation and runs the loop until it is done. */
 enum store_outcome fixture_put(struct fixture *fixture, enum store_verb verb, const char *key,
                                struct body body, char error[STORE_ERROR_MAX]);
-/* On STORE_OK the body is the caller's. */
+/* FIXTURE_BYTES_MAX at most. On STORE_OK the body is the caller's. */
 enum store_outcome fixture_get(struct fixture *fixture, const char *key, struct body *body,
                                char error[STORE_ERROR_MAX]);
 enum store_outcome fixture_delete(struct fixture *fixture, const char *key);

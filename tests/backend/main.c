@@ -21,6 +21,7 @@ extern const struct harness_test s3_client_tests[];
 extern const struct harness_test s3_listing_tests[];
 extern const struct harness_test s3_store_tests[];
 extern const struct harness_test s3_outcome_tests[];
+extern const struct harness_test store_bounds_tests[];
 extern const struct harness_test s3_cases_chain_tests[];
 extern const struct harness_test s3_cases_creates_tests[];
 extern const struct harness_test s3_cases_requests_tests[];
@@ -50,6 +51,7 @@ int main(int argc, char **argv)
         {"s3_listing", s3_listing_tests},
         {"s3_store", s3_store_tests},
         {"s3_outcome", s3_outcome_tests},
+        {"store_bounds", store_bounds_tests},
         {"s3_cases_chain", s3_cases_chain_tests},
         {"s3_cases_creates", s3_cases_creates_tests},
         {"s3_cases_requests", s3_cases_requests_tests},

@@ -249,6 +249,10 @@ static void too_much_is_refused(void)
     /* It says that a gigabyte follows, and closes. */
     s3_rig_rule(&rig, &(struct hostile_rule){.length_off = (int64_t)1 << 30, .close_after = true});
     s3_rig_op_init(&op, STORE_GET, "key");
+    CU_ASSERT_EQUAL(s3_rig_do(&rig, &op), STORE_FAILED);
+    store_op_deinit(&op.op);
+    s3_rig_op_init(&op, STORE_GET, "key");
+    op.op.bound.bytes_max = (uint64_t)1 << 31; /* it may come: it does not */
     CU_ASSERT_EQUAL(s3_rig_do(&rig, &op), STORE_UNKNOWN);
     store_op_deinit(&op.op);
     s3_rig_op_init(&op, STORE_LIST, "");

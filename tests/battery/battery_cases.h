@@ -16,6 +16,10 @@ void battery_listing_order(const struct store_battery *battery);
 void battery_listing_prefix_and_after(const struct store_battery *battery);
 void battery_paging(const struct store_battery *battery);
 
+/* battery_bounds.c: how much is read. */
+void battery_longer_than_asked_for(const struct store_battery *battery);
+void battery_as_long_as_its_head_says(const struct store_battery *battery);
+
 /* battery_races.c: many at once. */
 void battery_one_winner(const struct store_battery *battery);
 void battery_one_large_winner(const struct store_battery *battery);

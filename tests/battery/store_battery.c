@@ -127,6 +127,7 @@ static void large_body(const struct store_battery *battery)
         request_init(&request, STORE_GET, "large/key");
         request.op.range_offset = rows[i].offset;
         request.op.range_bytes = rows[i].asked;
+        request.op.bound.bytes_max = LARGE_BYTES;
         request_expect(battery, &request, STORE_OK);
         CU_ASSERT_EQUAL(request.op.object_bytes, LARGE_BYTES);
         CU_ASSERT_EQUAL_FATAL(request.op.result.bytes, rows[i].bytes);
@@ -145,6 +146,8 @@ const struct store_battery_case store_battery_cases[] = {
     {"empty_body", empty_body},
     {"telling_body", telling_body},
     {"large_body", large_body},
+    {"longer_than_asked_for", battery_longer_than_asked_for},
+    {"as_long_as_its_head_says", battery_as_long_as_its_head_says},
     {"odd_keys", battery_odd_keys},
     {"longest_key", battery_longest_key},
     {"key_below_a_key", battery_key_below_a_key},

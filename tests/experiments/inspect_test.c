@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -149,6 +150,33 @@ static void damaged_versions_are_named(void)
     expect(&ground, NULL, "version 5: the object of that name holds version 4");
     free(bytes);
     free(other);
+    ground_close(&ground);
+}
+
+/* What any child of this process has held at most. */
+static uint64_t children_peak(void)
+{
+    struct rusage usage;
+    int failed = getrusage(RUSAGE_CHILDREN, &usage);
+    assert(failed == 0);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static void a_huge_version_is_named_and_not_read(void)
+{
+    struct ground ground;
+    char path[LIVE_PATH_MAX];
+    ground_open(&ground);
+    expect(&ground, NULL, NULL);
+    uint64_t before_bytes = children_peak();
+    version_path(&ground, 5, path);
+    scratch_write(path, "");
+    scratch_cut(path, 1L << 30);
+    expect(&ground, NULL, "version 5 cannot be read: ");
+    expect(&ground, NULL, "1073741824 bytes, and the first ones are none of its kind");
+    scratch_cut(path, 5L << 30);
+    expect(&ground, NULL, "version 5: 5368709120 bytes are too many for a manifest");
+    CU_ASSERT(HARNESS_MEMORY_IS_SANITIZED || children_peak() <= before_bytes + (8 << 20));
     ground_close(&ground);
 }
 
@@ -315,8 +343,13 @@ static void random_damage_never_crashes(void)
 }
 
 const struct harness_test inspect_tests[] = {
-    HARNESS_TEST(damaged_versions_are_named),       HARNESS_TEST(damaged_tgbs_are_named),
-    HARNESS_TEST(foreign_files_do_no_harm),         HARNESS_TEST(a_floor_is_where_the_chain_begins),
-    HARNESS_TEST(marks_beyond_the_chain_are_found), HARNESS_TEST(nothing_there_is_said),
-    HARNESS_TEST(random_damage_never_crashes),      {0},
+    HARNESS_TEST(damaged_versions_are_named),
+    HARNESS_TEST(a_huge_version_is_named_and_not_read),
+    HARNESS_TEST(damaged_tgbs_are_named),
+    HARNESS_TEST(foreign_files_do_no_harm),
+    HARNESS_TEST(a_floor_is_where_the_chain_begins),
+    HARNESS_TEST(marks_beyond_the_chain_are_found),
+    HARNESS_TEST(nothing_there_is_said),
+    HARNESS_TEST(random_damage_never_crashes),
+    {0},
 };
