@@ -36,7 +36,8 @@ static bool load_file(const char *file, struct overrides overrides, struct exper
 {
     char path[CONFIG_PATH_MAX];
     struct diagnostic diagnostic;
-    cli_data_path(file, path);
+    if (!cli_data_find(file, path))
+        return false;
     if (experiment_load(path, overrides, experiment, &diagnostic))
         return true;
     cli_error(CLI_FAILED, "%s", diagnostic.text);

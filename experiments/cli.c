@@ -423,3 +423,15 @@ void cli_data_path(const char *relative, char path[CONFIG_PATH_MAX])
     if (access(path, F_OK) != 0)
         snprintf(path, CONFIG_PATH_MAX, "%s/%s", LAKESTREAM_SHARE, relative);
 }
+
+bool cli_data_find(const char *relative, char path[CONFIG_PATH_MAX])
+{
+    cli_data_path(relative, path);
+    if (access(path, F_OK) == 0)
+        return true;
+    cli_error(CLI_FAILED,
+              "%s is neither in this folder nor in %s; run in the project's folder, or run make "
+              "install there",
+              relative, LAKESTREAM_SHARE);
+    return false;
+}

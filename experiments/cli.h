@@ -205,5 +205,8 @@ MUST_USE bool cli_shipped_config(const char *text, char path[CONFIG_PATH_MAX]);
 /* A path of the project's data (configs/..., plots/...): in the current folder if it is there, else
  * where `make install` put it. */
 void cli_data_path(const char *relative, char path[CONFIG_PATH_MAX]);
+/* The same of data that a verb cannot do without. In neither place: the error was printed, which
+ * says where to run it. */
+MUST_USE bool cli_data_find(const char *relative, char path[CONFIG_PATH_MAX]);
 
 #endif

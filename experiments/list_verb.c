@@ -49,7 +49,8 @@ static void list_folder(const char *title, const char *relative)
     int count = scandir(path, &entries, is_yaml, alphasort);
     printf("%s (%s):\n", title, path);
     if (count < 0)
-        printf("  (the folder cannot be read)\n");
+        printf("  (the folder cannot be read: run in the project's folder, or run make install "
+               "there)\n");
     for (int i = 0; i < count; i++) {
         char said[CONFIG_TITLE_MAX];
         read_title(path, entries[i]->d_name, said);

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "experiments/figures/replacement.h"
 
 #define FILE_BYTES_MAX (4 << 20)
 #define MARKER_MAX 96
@@ -14,7 +15,10 @@ static char *read_whole(const char *path, struct diagnostic *diagnostic)
 {
     FILE *file = fopen(path, "re");
     if (file == NULL) {
-        diagnostic_set(diagnostic, "%s: cannot be read: %s", path, strerror(errno));
+        diagnostic_set(diagnostic,
+                       "%s: cannot be read: %s; --paper names a page that has the markers of its "
+                       "parts, such as a copy of " PAPER_FILE,
+                       path, strerror(errno));
         return NULL;
     }
     char *text = malloc(FILE_BYTES_MAX + 1);
@@ -30,48 +34,77 @@ static char *read_whole(const char *path, struct diagnostic *diagnostic)
     return NULL;
 }
 
+/* Returns false. */
+static bool refuse(const char *path, int error, struct diagnostic *diagnostic)
+{
+    bool full = error == ENOSPC || error == EDQUOT;
+    diagnostic_set(diagnostic,
+                   "%s: cannot be rewritten: %s; %s, or name a copy of it in another place by "
+                   "--paper",
+                   path, strerror(error),
+                   full ? "make space there" : "make the folder that it is in writable");
+    return false;
+}
+
 static bool replace_file(const char *path, const char *const parts[3],
                          struct diagnostic *diagnostic)
 {
-    char next[CONFIG_PATH_MAX];
-    snprintf(next, sizeof(next), "%s.new", path);
-    FILE *file = fopen(next, "we");
-    bool written = file != NULL;
-    for (size_t i = 0; written && i < 3; i++)
-        written = fputs(parts[i], file) >= 0;
-    if (file != NULL && fclose(file) != 0)
-        written = false;
-    if (written && rename(next, path) == 0)
-        return true;
-    diagnostic_set(diagnostic, "%s: cannot be rewritten: %s", path, strerror(errno));
-    unlink(next);
-    return false;
+    struct replacement replacement;
+    if (!replacement_open(&replacement, path))
+        return refuse(path, errno, diagnostic);
+    for (size_t i = 0; i < 3; i++)
+        fputs(parts[i], replacement.file);
+    return replacement_close(&replacement) || refuse(path, errno, diagnostic);
+}
+
+/* A part of the page: what stands between its markers. False: the diagnostic. */
+static bool find_part(const char *path, char *page, const char *name, char *part[2],
+                      struct diagnostic *diagnostic)
+{
+    char begin[MARKER_MAX];
+    char end[MARKER_MAX];
+    snprintf(begin, sizeof(begin), "<!-- %s:begin -->\n", name);
+    snprintf(end, sizeof(end), "<!-- %s:end -->", name);
+    part[0] = strstr(page, begin);
+    part[1] = part[0] != NULL ? strstr(part[0], end) : NULL;
+    if (part[1] == NULL) {
+        diagnostic_set(diagnostic, "%s: the lines <!-- %s:begin --> and %s must stand in it", path,
+                       name, end);
+        return false;
+    }
+    part[0] += strlen(begin);
+    return true;
+}
+
+bool paper_ready(const char *path, const char *const *names, size_t count,
+                 struct diagnostic *diagnostic)
+{
+    char *part[2];
+    struct replacement replacement;
+    char *page = read_whole(path, diagnostic);
+    bool found = page != NULL;
+    for (size_t i = 0; found && i < count; i++)
+        found = find_part(path, page, names[i], part, diagnostic);
+    free(page);
+    if (!found)
+        return false;
+    if (!replacement_open(&replacement, path))
+        return refuse(path, errno, diagnostic);
+    replacement_drop(&replacement);
+    return true;
 }
 
 bool paper_rewrite(const char *path, const char *name, const char *text,
                    struct diagnostic *diagnostic)
 {
-    char begin[MARKER_MAX];
-    char end[MARKER_MAX];
+    char *part[2];
     char *page = read_whole(path, diagnostic);
-    if (page == NULL)
-        return false;
-    snprintf(begin, sizeof(begin), "<!-- %s:begin -->\n", name);
-    snprintf(end, sizeof(end), "<!-- %s:end -->", name);
-    char *from = strstr(page, begin);
-    char *until = from != NULL ? strstr(from, end) : NULL;
-    if (until == NULL) {
-        diagnostic_set(diagnostic, "%s: the lines <!-- %s:begin --> and %s must stand in it", path,
-                       name, end);
-        free(page);
-        return false;
-    }
-    from += strlen(begin);
-    bool done = true;
-    if ((size_t)(until - from) != strlen(text) || strncmp(from, text, strlen(text)) != 0) {
-        char *head = strndup(page, (size_t)(from - page));
+    bool done = page != NULL && find_part(path, page, name, part, diagnostic);
+    if (done && ((size_t)(part[1] - part[0]) != strlen(text) ||
+                 strncmp(part[0], text, strlen(text)) != 0)) {
+        char *head = strndup(page, (size_t)(part[0] - page));
         assert(head != NULL);
-        done = replace_file(path, (const char *const[3]){head, text, until}, diagnostic);
+        done = replace_file(path, (const char *const[3]){head, text, part[1]}, diagnostic);
         free(head);
     }
     free(page);

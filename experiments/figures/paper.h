@@ -10,8 +10,14 @@
 
 #define PAPER_FILE "PAPER_REPRO.md"
 
+/* Whether paper_rewrite can put these parts into the page: it is there, has their markers, and a
+ * new file can be put in its place. Blocks. False: the diagnostic says what to do. */
+MUST_USE bool paper_ready(const char *path, const char *const *names, size_t count,
+                          struct diagnostic *diagnostic);
+
 /* Replaces what stands between the markers. Blocks; the file is replaced whole or not at all, and
- * not touched if nothing changed. False: the diagnostic says what is missing or failed. */
+ * not touched if nothing changed. Of a link, what it leads to. False: the diagnostic says what is
+ * missing or failed. */
 MUST_USE bool paper_rewrite(const char *path, const char *name, const char *text,
                             struct diagnostic *diagnostic);
 

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "experiments/cli.h"
 #include "experiments/figures/figure_text.h"
 #include "experiments/figures/paper.h"
+#include "experiments/figures/replacement.h"
 
 /* ---- drawing ---- */
 
@@ -112,20 +112,26 @@ void reproduced_deinit(struct reproduced *drawn)
 
 /* ---- publishing ---- */
 
+/* False: errno. */
 static bool copy_whole(const char *from, const char *to)
 {
     char block[1 << 14];
     size_t size;
+    struct replacement replacement;
     FILE *in = fopen(from, "re");
-    FILE *out = in != NULL ? fopen(to, "we") : NULL;
-    bool copied = out != NULL;
-    while (copied && (size = fread(block, 1, sizeof(block), in)) > 0)
-        copied = fwrite(block, 1, size, out) == size;
-    copied = copied && !ferror(in);
-    if (out != NULL && fclose(out) != 0)
-        copied = false;
-    if (in != NULL)
-        fclose(in);
+    if (in == NULL)
+        return false;
+    bool copied = replacement_open(&replacement, to);
+    if (copied) {
+        while ((size = fread(block, 1, sizeof(block), in)) > 0)
+            fwrite(block, 1, size, replacement.file);
+        copied = !ferror(in);
+        if (!copied)
+            replacement_drop(&replacement);
+        else
+            copied = replacement_close(&replacement);
+    }
+    fclose(in);
     return copied;
 }
 
@@ -134,14 +140,14 @@ static bool copy_document(const struct reproduce *reproduce, const struct figure
 {
     char from[CONFIG_PATH_MAX];
     char to[CONFIG_PATH_MAX];
-    char next[CONFIG_PATH_MAX + 8];
     snprintf(from, sizeof(from), "%s/%s.svg", reproduce->folder, figure->name);
     snprintf(to, sizeof(to), "%s/%s.svg", reproduce->documents, figure->name);
-    snprintf(next, sizeof(next), "%s.new", to);
-    if (copy_whole(from, next) && rename(next, to) == 0)
+    if (copy_whole(from, to))
         return true;
-    diagnostic_set(diagnostic, "cannot copy %s to %s: %s", from, to, strerror(errno));
-    unlink(next);
+    diagnostic_set(diagnostic,
+                   "cannot copy %s to %s: %s; make the folder writable, and space in it, or leave "
+                   "out --docs",
+                   from, to, strerror(errno));
     return false;
 }
 

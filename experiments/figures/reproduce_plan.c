@@ -34,8 +34,8 @@ bool reproduce_plan_load(const struct cli *cli, const struct figure *figure, uin
     whole.seeds = 0;
     *plan = (struct reproduce_plan){.figure = figure, .seeds = seeds};
     snprintf(relative, sizeof(relative), "configs/experiments/%s.yaml", figure->name);
-    cli_data_path(relative, plan->path);
-    if (!cli_load_experiment(&whole, plan->path, &plan->experiment))
+    if (!cli_data_find(relative, plan->path) ||
+        !cli_load_experiment(&whole, plan->path, &plan->experiment))
         return false;
     plan->wanted = calloc(plan->experiment.arm_count, sizeof(*plan->wanted));
     assert(plan->wanted != NULL);

@@ -165,16 +165,35 @@ static const char *choose_paper(const struct cli *cli)
     return asks_for_all(cli) && access(PAPER_FILE, F_OK) == 0 ? PAPER_FILE : NULL;
 }
 
+/* Whether all that is to be published can be, as far as it is known before the sweeps. */
+static bool page_is_ready(const char *paper, const struct reproduce_plan *plans, size_t count,
+                          struct diagnostic *diagnostic)
+{
+    const char *names[FIGURES_MAX + 1];
+    size_t named = 0;
+    for (size_t i = 0; i < count; i++) {
+        names[named++] = plans[i].figure->name;
+        if (strcmp(plans[i].figure->name, "p1") == 0)
+            names[named++] = "numbers";
+    }
+    return paper_ready(paper, names, named, diagnostic);
+}
+
 static int reproduce_all(const struct cli *cli, struct reproduce_plan *plans, size_t count)
 {
     struct diagnostic diagnostic;
     struct reported reported;
     char path[CONFIG_PATH_MAX];
+    char plots[CONFIG_PATH_MAX];
     char message[RESULTS_MESSAGE_MAX];
     if (!figure_plot_ready(&diagnostic))
         return cli_error(CLI_FAILED, "%s", diagnostic.text);
-    cli_data_path("configs/reported.tsv", path);
+    if (!cli_data_find("configs/reported.tsv", path) || !cli_data_find("plots", plots))
+        return CLI_FAILED;
     if (!reported_read(path, &reported, &diagnostic))
+        return cli_error(CLI_FAILED, "%s", diagnostic.text);
+    const char *paper = choose_paper(cli);
+    if (paper != NULL && !page_is_ready(paper, plans, count, &diagnostic))
         return cli_error(CLI_FAILED, "%s", diagnostic.text);
     if (!make_folder(cli->out) || (cli->docs && !make_folder(DOCUMENTS)))
         return CLI_FAILED;
@@ -182,7 +201,7 @@ static int reproduce_all(const struct cli *cli, struct reproduce_plan *plans, si
         .db_path = cli->db,
         .folder = cli->out,
         .documents = cli->docs ? DOCUMENTS : NULL,
-        .paper = choose_paper(cli),
+        .paper = paper,
         .reported = &reported,
         .cli = cli,
     };

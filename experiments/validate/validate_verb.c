@@ -17,6 +17,7 @@
 #define SEED_FIRST 1
 #define FOLDER_DEFAULT "out/figures"
 #define NAME "validate"
+#define MEASUREMENT "configs/validate/contention.csv"
 
 struct validation {
     struct validate_report report;
@@ -48,7 +49,7 @@ static bool load(struct validation *validation, struct diagnostic *diagnostic)
 {
     struct validate_report *report = &validation->report;
     char path[CONFIG_PATH_MAX];
-    cli_data_path("configs/validate/contention.csv", path);
+    cli_data_path(MEASUREMENT, path);
     if (!measured_read(path, &report->measured, diagnostic) || !list_stores(report, diagnostic))
         return false;
     for (enum validate_model model = 0; model < VALIDATE_MODEL_COUNT; model++)
@@ -194,6 +195,8 @@ static int validate(const struct cli *cli, struct validation *validation)
     const char *paper = cli->paper;
     if (paper == NULL && cli->seeds == 0 && access(PAPER_FILE, F_OK) == 0)
         paper = PAPER_FILE;
+    if (!cli_data_find(MEASUREMENT, inside))
+        return CLI_FAILED;
     if (!load(validation, &diagnostic))
         return cli_error(CLI_FAILED, "%s", diagnostic.text);
     if (cli->fit) {
@@ -201,7 +204,8 @@ static int validate(const struct cli *cli, struct validation *validation)
         return CLI_DONE;
     }
     snprintf(inside, sizeof(inside), "%s/.", cli->out);
-    if (!figure_plot_ready(&diagnostic))
+    if (!figure_plot_ready(&diagnostic) ||
+        (paper != NULL && !paper_ready(paper, (const char *const[]){NAME}, 1, &diagnostic)))
         return cli_error(CLI_FAILED, "%s", diagnostic.text);
     if (!cli_make_parent(inside))
         return CLI_FAILED;

@@ -87,6 +87,27 @@ static void shipped_configs_have_names(void)
     CU_ASSERT_FALSE(cli_shipped_config("/none/p1.yaml", path));
 }
 
+static void missing_data_say_where_to_run(void)
+{
+    char path[CONFIG_PATH_MAX];
+    char said[400];
+    FILE *file = tmpfile();
+    CU_ASSERT_TRUE(cli_data_find("configs/reported.tsv", path));
+    expect_text("here", path, "configs/reported.tsv");
+    fflush(stderr);
+    int old = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    CU_ASSERT_FALSE(cli_data_find("configs/none.tsv", path));
+    fflush(stderr);
+    dup2(old, STDERR_FILENO);
+    close(old);
+    ssize_t size = pread(fileno(file), said, sizeof(said) - 1, 0);
+    said[size > 0 ? size : 0] = '\0';
+    fclose(file);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "configs/none.tsv is neither in this folder nor in "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "run in the project's folder, or run make install"));
+}
+
 static void flags_win_over_keys(void)
 {
     static const char *const given[] = {"live",       "x",      "--endpoint",
@@ -139,7 +160,11 @@ static void output_that_is_lost_is_a_failure(void)
 }
 
 const struct harness_test cli_tests[] = {
-    HARNESS_TEST(commands_say_all_again),           HARNESS_TEST(flags_are_given_once),
-    HARNESS_TEST(shipped_configs_have_names),       HARNESS_TEST(flags_win_over_keys),
-    HARNESS_TEST(output_that_is_lost_is_a_failure), {0},
+    HARNESS_TEST(commands_say_all_again),
+    HARNESS_TEST(flags_are_given_once),
+    HARNESS_TEST(shipped_configs_have_names),
+    HARNESS_TEST(flags_win_over_keys),
+    HARNESS_TEST(missing_data_say_where_to_run),
+    HARNESS_TEST(output_that_is_lost_is_a_failure),
+    {0},
 };

@@ -296,6 +296,57 @@ static void marked_parts_are_rewritten(void)
     fixture_remove(&fixture);
 }
 
+static void linked_page_is_rewritten_where_it_is(void)
+{
+    char page[600];
+    char link[600];
+    char text[200] = "";
+    struct stat status;
+    struct diagnostic diagnostic = {""};
+    struct fixture fixture = fixture_make();
+    snprintf(page, sizeof(page), "%s/page.md", fixture.directory);
+    snprintf(link, sizeof(link), "%s/link.md", fixture.directory);
+    scratch_write(page, "<!-- x:begin -->\n<!-- x:end -->\n");
+    CU_ASSERT_EQUAL(chmod(page, 0640), 0);
+    CU_ASSERT_EQUAL(symlink("page.md", link), 0);
+    CU_ASSERT_TRUE(paper_rewrite(link, "x", "new\n", &diagnostic));
+    CU_ASSERT_EQUAL(lstat(link, &status), 0);
+    CU_ASSERT_TRUE(S_ISLNK(status.st_mode));
+    CU_ASSERT_EQUAL(lstat(page, &status), 0);
+    CU_ASSERT_EQUAL(status.st_mode & 07777, 0640);
+    FILE *file = fopen(page, "r");
+    CU_ASSERT_TRUE(fread(text, 1, sizeof(text) - 1, file) > 0);
+    fclose(file);
+    CU_ASSERT_STRING_EQUAL(text, "<!-- x:begin -->\nnew\n<!-- x:end -->\n");
+    fixture_remove(&fixture);
+}
+
+/* As a user who may not write in the folder: root lays its rights down for this. */
+static void page_that_cannot_be_rewritten_is_known_before(void)
+{
+    char path[600];
+    static const char *const names[] = {"x", "y"};
+    struct diagnostic diagnostic = {""};
+    struct fixture fixture = fixture_make();
+    snprintf(path, sizeof(path), "%s/page.md", fixture.directory);
+    CU_ASSERT_FALSE(paper_ready(path, names, 1, &diagnostic));
+    CU_ASSERT_PTR_NOT_NULL(strstr(diagnostic.text, "a copy of PAPER_REPRO.md"));
+    scratch_write(path, "<!-- x:begin -->\n<!-- x:end -->\n");
+    CU_ASSERT_FALSE(paper_ready(path, names, 2, &diagnostic));
+    CU_ASSERT_PTR_NOT_NULL(strstr(diagnostic.text, "<!-- y:begin -->"));
+    CU_ASSERT_TRUE(paper_ready(path, names, 1, &diagnostic));
+    uid_t user = geteuid();
+    CU_ASSERT_EQUAL(chmod(path, 0644), 0);
+    CU_ASSERT_EQUAL(chmod(fixture.directory, 0555), 0);
+    CU_ASSERT_EQUAL(user == 0 ? seteuid(65534) : 0, 0);
+    CU_ASSERT_FALSE(paper_ready(path, names, 1, &diagnostic));
+    CU_ASSERT_EQUAL(user == 0 ? seteuid(user) : 0, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(diagnostic.text, "Permission denied; make the folder"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(diagnostic.text, "--paper"));
+    CU_ASSERT_EQUAL(chmod(fixture.directory, 0755), 0);
+    fixture_remove(&fixture);
+}
+
 static void summary_has_a_row_for_every_number(void)
 {
     struct sample sample = sample_make();
@@ -373,6 +424,8 @@ const struct harness_test figure_tests[] = {
     HARNESS_TEST(ages_are_interpolated),
     HARNESS_TEST(points_pool_attempts_over_a_window),
     HARNESS_TEST(marked_parts_are_rewritten),
+    HARNESS_TEST(linked_page_is_rewritten_where_it_is),
+    HARNESS_TEST(page_that_cannot_be_rewritten_is_known_before),
     HARNESS_TEST(summary_has_a_row_for_every_number),
     HARNESS_TEST(cells_are_read_from_the_page),
     HARNESS_TEST(live_runs_stand_beside_simulated_ones),

@@ -180,6 +180,28 @@ static void wrong_settings_are_usage_errors(void)
     fixture_remove(&fixture);
 }
 
+/* Nothing is simulated for a page that cannot be written. */
+static void missing_page_is_said_before_the_sweep(void)
+{
+    char said[SAID_MAX];
+    char page[300];
+    struct diagnostic diagnostic;
+    struct fixture fixture = fixture_make();
+    if (!figure_plot_ready(&diagnostic)) {
+        fixture_remove(&fixture);
+        HARNESS_SKIP("gnuplot or its font is missing");
+    }
+    snprintf(page, sizeof(page), "%s/none.md", fixture.directory);
+    CU_ASSERT_EQUAL(reproduce(&fixture,
+                              (const char *const[]){"p1", "--db", fixture.path, "--out",
+                                                    fixture.directory, "--paper", page, NULL},
+                              said),
+                    CLI_FAILED);
+    expect_one_line(said, "none.md: cannot be read: No such file or directory; --paper names");
+    CU_ASSERT_NOT_EQUAL(access(fixture.path, F_OK), 0);
+    fixture_remove(&fixture);
+}
+
 static const char *const suffixes[] = {"svg", "png", "md", "tsv", "vars"};
 
 /* The same with what is printed thrown away. */
@@ -430,6 +452,7 @@ const struct harness_test reproduce_tests[] = {
     HARNESS_TEST(empty_database_says_what_to_run),
     HARNESS_TEST(wrong_usage_is_refused),
     HARNESS_TEST(wrong_settings_are_usage_errors),
+    HARNESS_TEST(missing_page_is_said_before_the_sweep),
     HARNESS_TEST(figure_is_drawn),
     HARNESS_TEST(figures_hold_what_was_asked_for),
     HARNESS_TEST(only_the_shipped_figure_is_published),
