@@ -6,7 +6,11 @@
 #include "experiments/consume/consume_place.h"
 #include "experiments/consume/consume_start.h"
 #include "experiments/live/live_access.h"
+#include "experiments/live/live_marker.h"
 #include "experiments/live/live_request.h"
+
+#define LOCK_WAIT_NS (30 * NS_PER_S) /* ranks that were told to end may take so long */
+#define IDENTITY_CHARS 32
 
 int consume_call_open(const struct consume_call *call, enum directory_access access,
                       struct live_session *session)
@@ -66,6 +70,21 @@ static int tell_of_going_back(const struct consume_call *call)
     return consume_call_tell(found, text);
 }
 
+static int check_agreement(const struct consume_call *call)
+{
+    const struct consume_job *job = &call->job;
+    if (call->count == call->ranks || call->token[0] != '\0' || job->rollback > 0 ||
+        call->cli->from > 0)
+        return CLI_DONE;
+    return cli_error(
+        CLI_USAGE,
+        "rank %u of %u is started alone, and all ranks are to start at one step: give them all "
+        "the same --token WORD, a new one for every start of the job; or, those that keep no "
+        "checkpoints, the same --from STEP (%" PRIu64
+        " is the first now), and those that do, the same --rollback STEP",
+        call->first, call->ranks, job->from);
+}
+
 /* Ranks that are started one by one start at one step, too: by a flag that all are given, which
  * must be a checkpoint that this rank keeps, if it keeps any; or by their token. */
 static int agree(struct consume_call *call)
@@ -82,14 +101,6 @@ static int agree(struct consume_call *call)
         consume_place_take(&place, job);
         return CLI_DONE;
     }
-    if (call->token[0] == '\0')
-        return cli_error(
-            CLI_USAGE,
-            "rank %u of %u is started alone, and all ranks are to start at one step: give them all "
-            "the same --token WORD, a new one for every start of the job; or, those that keep no "
-            "checkpoints, the same --from STEP (%" PRIu64
-            " is the first now), and those that do, the same --rollback STEP",
-            call->first, call->ranks, job->from);
     int status = consume_call_open(call, DIRECTORY_WRITE, &session);
     if (status != CLI_DONE)
         return status;
@@ -114,22 +125,66 @@ static int check_held(const struct consume_call *call)
     return consume_call_tell(held, text);
 }
 
+static int make_folders(const struct consume_job *job)
+{
+    char error[CHECKPOINT_FILE_TEXT_MAX];
+    if ((job->checkpoints == NULL || checkpoint_file_prepare(job->checkpoints, error)) &&
+        (job->log == NULL || checkpoint_file_prepare(job->log, error)))
+        return CLI_DONE;
+    return cli_error(CLI_FAILED, "%s", error);
+}
+
+/* From before the files are looked at, for as long as the ranks run. A word with a dot is none that
+ * can be given: of a whole call it is its own alone, and ranks without one share theirs. */
+static int hold_job(struct consume_call *call)
+{
+    char word[JOB_LOCK_WORD_MAX] = ".step";
+    char error[JOB_LOCK_TEXT_MAX];
+    struct job_lock_options options = {
+        .folder = call->job.checkpoints, .word = word, .wait_ns = LOCK_WAIT_NS, .messages = stderr};
+    call->lock = (struct job_lock){.fd = -1};
+    if (call->job.checkpoints == NULL)
+        return CLI_DONE;
+    if (call->count == call->ranks) {
+        word[0] = '.';
+        live_marker_draw(word + 1, IDENTITY_CHARS + 1);
+    } else if (call->token[0] != '\0') {
+        snprintf(word, sizeof(word), "%s", call->token);
+    }
+    return job_lock_take(&options, &call->lock, error) ? CLI_DONE
+                                                       : cli_error(CLI_FAILED, "%s", error);
+}
+
 /* What the store says of the run; the session is closed before anything is forked. */
-int consume_call_begin(struct consume_call *call)
+static int find_job(struct consume_call *call)
 {
     struct live_session session;
     char text[CONSUME_JOB_TEXT_MAX];
     int status = consume_call_open(call, DIRECTORY_READ, &session);
     if (status != CLI_DONE)
         return status;
-    bool given = call->job.from > 0;
+    call->job.from = call->cli->from;
     enum open_result found = consume_job_find(&session, call->ranks, &call->job, text);
-    if (found == OPEN_OK && given)
+    if (found == OPEN_OK && call->cli->from > 0)
         found = consume_start_check(&session, &call->job, text);
     live_session_close(&session);
-    if (found != OPEN_OK)
-        return consume_call_tell(found, text);
-    status = call->count == call->ranks ? find_place(call) : agree(call);
+    return consume_call_tell(found, text);
+}
+
+int consume_call_begin(struct consume_call *call)
+{
+    int status = find_job(call);
+    if (status == CLI_DONE)
+        status = check_agreement(call);
+    if (status == CLI_DONE)
+        status = make_folders(&call->job);
+    if (status == CLI_DONE)
+        status = hold_job(call);
+    if (status == CLI_DONE && call->lock.waited) /* much may have been given up meanwhile */
+        status = find_job(call);
+    if (status == CLI_DONE)
+        status = call->count == call->ranks ? find_place(call) : agree(call);
     /* Who begins by --from, and not at a checkpoint that is found. */
-    return status == CLI_DONE && given && call->job.from != 0 ? check_held(call) : status;
+    bool given = call->cli->from > 0 && call->job.from != 0;
+    return status == CLI_DONE && given ? check_held(call) : status;
 }

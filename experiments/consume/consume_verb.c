@@ -7,7 +7,6 @@
 #include "experiments/cli.h"
 #include "experiments/cli_config.h"
 #include "experiments/config/units.h"
-#include "experiments/consume/checkpoint_file.h"
 #include "experiments/consume/consume_call.h"
 #include "experiments/consume/consume_report.h"
 #include "experiments/consume/consume_run.h"
@@ -122,16 +121,6 @@ static bool take_job(struct consume_call *call)
            (cli->order != NULL ? take_witness(call) : take_ranks(call)) && take_units(call);
 }
 
-static bool make_folders(const struct consume_job *job)
-{
-    char error[CHECKPOINT_FILE_TEXT_MAX];
-    if ((job->checkpoints == NULL || checkpoint_file_prepare(job->checkpoints, error)) &&
-        (job->log == NULL || checkpoint_file_prepare(job->log, error)))
-        return true;
-    cli_error(CLI_FAILED, "%s", error);
-    return false;
-}
-
 /* ---- doing it ---- */
 
 /* The number that a process of this call had, and no other: another one may run as this rank. */
@@ -213,8 +202,6 @@ static int consume(struct consume_call *call)
     int status = consume_call_begin(call);
     if (status != CLI_DONE)
         return status;
-    if (!make_folders(&call->job))
-        return CLI_FAILED;
     live_signals_open(&signals);
     struct consume_run_options options = {
         .job = &call->job,
@@ -235,6 +222,7 @@ static int consume(struct consume_call *call)
     if (status == CLI_DONE && retire)
         status = retire_ranks(call, &run);
     consume_run_deinit(&run);
+    job_lock_close(&call->lock);
     return status;
 }
 
@@ -311,7 +299,8 @@ int consume_main(int argc, char **argv)
             "checkpoint which a slower rank may need. Ranks that are started one by one need the\n"
             "same --token, a new one for every start (srun gives one), or the same --from or\n"
             "--rollback; their --checkpoints must be one folder that all nodes share. Where one\n"
-            "of them dies all must be started again (srun -K).\n\n"
+            "of them dies all must be started again (srun -K). Of two starts with one folder of\n"
+            "checkpoints the later one waits up to 30 s for the other to end.\n\n"
             "  first, next  the first step of this call, and the one that would be next\n"
             "  digest       of all slices that the rank was ever given, in order, from its first\n"
             "               start on: a checkpoint keeps it, and the same bytes give the same\n"

@@ -135,6 +135,28 @@ static void a_rank_does_not_start_twice_with_one_token(void)
     plane_close(&plane);
 }
 
+/* The ranks of the later one would end those of the earlier one, and be ended by them. */
+static void a_second_start_one_by_one_waits_for_the_first(void)
+{
+    struct plane plane;
+    struct live_process first;
+    struct live_process second;
+    plane_open(&plane, "2x1", 20);
+    plane_start(&plane, &first, "first", "consume",
+                PLANE_WORDS("--rank", "0", "--ranks", "2", "--token", "word", "--checkpoints",
+                            plane.checkpoints));
+    CU_ASSERT_TRUE(live_wait_for(first.err, "ranks 0-0: pids", 1, 30));
+    plane_start(&plane, &second, "second", "consume",
+                PLANE_WORDS("--rank", "1", "--ranks", "2", "--token", "other", "--steps", "3",
+                            "--checkpoints", plane.checkpoints));
+    CU_ASSERT_TRUE(live_wait_for(second.err, "another start of this job runs (process ", 1, 30));
+    CU_ASSERT_EQUAL(live_count_in(second.err, "ranks 1-1: pids"), 0);
+    kill(first.pid, SIGINT);
+    CU_ASSERT_EQUAL(live_process_wait(&first, 30), 0);
+    CU_ASSERT_EQUAL(live_process_wait(&second, 30), 0);
+    plane_close(&plane);
+}
+
 static void without_a_token_the_step_must_be_given_or_kept(void)
 {
     struct plane plane;
@@ -243,6 +265,7 @@ const struct harness_test consume_start_tests[] = {
     HARNESS_TEST(what_was_agreed_counts_not_what_is_found),
     HARNESS_TEST(ranks_with_one_token_keep_the_same_steps),
     HARNESS_TEST(a_rank_does_not_start_twice_with_one_token),
+    HARNESS_TEST(a_second_start_one_by_one_waits_for_the_first),
     HARNESS_TEST(without_a_token_the_step_must_be_given_or_kept),
     HARNESS_TEST(a_start_is_given_by_one_flag),
     HARNESS_TEST(a_start_beyond_the_chain_is_refused),

@@ -253,10 +253,38 @@ static void of_two_processes_with_one_name_the_older_ends(void)
     char path[LIVE_PATH_MAX];
     live_path(path, plane.scratch, "checkpoints/rank-1.json");
     CU_ASSERT_TRUE(live_wait_for(path, "\"step\"", 1, 10));
+    live_path(path, plane.scratch, "checkpoints/job.lock"); /* as if the older one were lost */
+    CU_ASSERT_EQUAL(unlink(path), 0);
     words = PLANE_WORDS("--ranks", "2", "--checkpoints", plane.checkpoints, "--steps", "3");
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", words), 0);
     CU_ASSERT_EQUAL(live_process_wait(&older, 60), 1);
     CU_ASSERT_TRUE(plane_said(&older, "another process took over this rank"));
+    plane_close(&plane);
+}
+
+/* Each would take numbers from the other, and both could end. */
+static void two_starts_at_one_moment_are_two_jobs_in_turn(void)
+{
+    struct plane plane;
+    struct live_process starts[2];
+    plane_open(&plane, "2x1", 30);
+    const char *const *words =
+        PLANE_WORDS("--ranks", "2", "--checkpoints", plane.checkpoints, "--checkpoint-every", "3",
+                    "--steps", "15", "--step-time", "50ms", "--json");
+    plane_start(&plane, &starts[0], "one", "consume", words);
+    plane_start(&plane, &starts[1], "two", "consume", words);
+    long long steps = 0;
+    int waited = 0;
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(live_process_wait(&starts[i], 60), 0);
+        waited += live_count_in(starts[i].err, "another start of this job runs (process ");
+        json_t *report = plane_json(&starts[i]);
+        const json_t *row = json_array_get(json_object_get(report, "ranks"), 1);
+        steps += live_number(row, "first_step", NULL);
+        json_decref(report);
+    }
+    CU_ASSERT_EQUAL(waited, 1);
+    CU_ASSERT_EQUAL(steps, 1 + 16);
     plane_close(&plane);
 }
 
@@ -427,6 +455,7 @@ const struct harness_test consume_tests[] = {
     HARNESS_TEST(a_failure_is_told_though_a_signal_came_later),
     HARNESS_TEST(wrong_number_of_ranks_is_one_error),
     HARNESS_TEST(of_two_processes_with_one_name_the_older_ends),
+    HARNESS_TEST(two_starts_at_one_moment_are_two_jobs_in_turn),
     HARNESS_TEST(an_older_processs_end_leaves_the_newer_its_steps),
     HARNESS_TEST(a_look_at_a_stopped_jobs_steps_leaves_them_held),
     HARNESS_TEST(damaged_slices_are_named),

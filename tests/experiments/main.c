@@ -12,6 +12,7 @@ extern const struct harness_test histogram_tests[];
 extern const struct harness_test recorder_tests[];
 extern const struct harness_test statistics_tests[];
 extern const struct harness_test swarm_child_tests[];
+extern const struct harness_test swarm_hunt_tests[];
 extern const struct harness_test results_tests[];
 extern const struct harness_test s3_secrets_tests[];
 extern const struct harness_test results_faults_tests[];
@@ -39,6 +40,7 @@ extern const struct harness_test live_s3_tests[];
 extern const struct harness_test given_files_tests[];
 extern const struct harness_test produce_tests[];
 extern const struct harness_test checkpoint_file_tests[];
+extern const struct harness_test job_lock_tests[];
 extern const struct harness_test order_digest_tests[];
 extern const struct harness_test consume_memory_tests[];
 extern const struct harness_test consume_wire_tests[];
@@ -79,6 +81,7 @@ static const struct harness_suite suites[] = {
     {"figure_plane", figure_plane_tests},
     {"storage_bound", storage_bound_tests},
     {"swarm_child", swarm_child_tests},
+    {"swarm_hunt", swarm_hunt_tests},
     {"read_reference", read_reference_tests},
     {"live_reference", live_reference_tests},
     {"reproduce", reproduce_tests},
@@ -95,6 +98,7 @@ static const struct harness_suite suites[] = {
     {"given_files", given_files_tests},
     {"produce", produce_tests},
     {"checkpoint_file", checkpoint_file_tests},
+    {"job_lock", job_lock_tests},
     {"order_digest", order_digest_tests},
     {"consume_wire", consume_wire_tests},
     {"consume_place", consume_place_tests},
