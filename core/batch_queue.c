@@ -24,7 +24,7 @@ bool batch_queue_full(const struct batch_queue *queue)
 static void queue_grow(struct batch_queue *queue)
 {
     uint32_t capacity = queue->capacity ? 2 * queue->capacity : CAPACITY_FIRST;
-    struct batch *items = malloc(capacity * sizeof(*items));
+    struct batch *items = aligned_alloc(BATCH_ALIGN, capacity * sizeof(*items));
     assert(items != NULL);
     for (uint32_t i = 0; i < queue->count; i++)
         items[i] = *batch_queue_at(queue, i);
@@ -34,13 +34,18 @@ static void queue_grow(struct batch_queue *queue)
     queue->head = 0;
 }
 
-void batch_queue_push(struct batch_queue *queue, const struct batch *batch)
+struct batch *batch_queue_push(struct batch_queue *queue, uint64_t sequence)
 {
     assert(!batch_queue_full(queue));
     if (queue->count == queue->capacity)
         queue_grow(queue);
+    if (queue->count == 0)
+        queue->first_sequence = sequence;
+    assert(sequence == queue->first_sequence + queue->count);
     queue->count++;
-    *batch_queue_at(queue, queue->count - 1) = *batch;
+    struct batch *batch = batch_queue_at(queue, queue->count - 1);
+    *batch = (struct batch){.sequence = sequence};
+    return batch;
 }
 
 struct batch *batch_queue_at(const struct batch_queue *queue, uint32_t index)
@@ -51,9 +56,7 @@ struct batch *batch_queue_at(const struct batch_queue *queue, uint32_t index)
 
 struct batch *batch_queue_find(const struct batch_queue *queue, uint64_t sequence)
 {
-    if (queue->count == 0)
-        return NULL;
-    uint64_t first = batch_queue_at(queue, 0)->sequence;
+    uint64_t first = queue->first_sequence;
     if (sequence < first || sequence - first >= queue->count)
         return NULL;
     return batch_queue_at(queue, (uint32_t)(sequence - first));
@@ -74,6 +77,7 @@ struct batch batch_queue_pop(struct batch_queue *queue)
     assert(queue->ready > 0);
     struct batch front = *batch_queue_at(queue, 0);
     queue->head = (queue->head + 1) & (queue->capacity - 1);
+    queue->first_sequence++;
     queue->count--;
     queue->ready--;
     return front;

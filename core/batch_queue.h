@@ -11,8 +11,10 @@
 
 #define PRODUCER_PENDING_MAX 65536 /* batches uploaded or uploading, not yet visible */
 
+#define BATCH_ALIGN 64 /* a batch is one cache line */
+
 struct batch {
-    uint64_t sequence; /* 1, 2, 3 ... over all epochs of a producer */
+    _Alignas(BATCH_ALIGN) uint64_t sequence; /* 1, 2, 3 ... over all epochs of a producer */
     uint64_t end_offset;
     uint64_t bytes;
     uint64_t bucket;
@@ -23,7 +25,8 @@ struct batch {
 
 struct batch_queue {
     struct batch *items;
-    uint32_t capacity; /* a power of two */
+    uint64_t first_sequence; /* of the front: the others follow it without a gap */
+    uint32_t capacity;       /* a power of two */
     uint32_t head;
     uint32_t count;
     uint32_t ready;
@@ -32,7 +35,8 @@ struct batch_queue {
 void batch_queue_init(struct batch_queue *queue);
 void batch_queue_deinit(struct batch_queue *queue);
 bool batch_queue_full(const struct batch_queue *queue);
-void batch_queue_push(struct batch_queue *queue, const struct batch *batch);
+/* The new last batch, for the caller to fill; empty but for its sequence, which must be next. */
+struct batch *batch_queue_push(struct batch_queue *queue, uint64_t sequence);
 /* `index` counts from the front. */
 struct batch *batch_queue_at(const struct batch_queue *queue, uint32_t index);
 /* NULL if that sequence is not in the queue. */

@@ -101,7 +101,6 @@ struct commit {
     struct commit_options options;
     struct random_stream random;
     struct batch_queue *queue; /* borrowed from the producer */
-    struct store_op op;
 
     enum commit_phase phase;
     enum commit_intent intent;
@@ -135,6 +134,8 @@ struct commit {
     struct attempt_detail detail;
     enum commit_end end;
     char end_text[STORE_ERROR_MAX];
+
+    struct store_op op;
 };
 
 void commit_init(struct commit *commit, const struct commit_options *options,

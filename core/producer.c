@@ -45,7 +45,7 @@ struct producer *producer_open(const struct producer_options *options)
         producer->uploads[i].retry = (struct retry){.first_ns = options->commit.retry_ns,
                                                     .max_ns = options->commit.retry_max_ns,
                                                     .row_max = PRODUCER_UPLOAD_RETRIES_MAX};
-        producer->uploads_free[i] = options->uploads_max - 1 - i;
+        producer->uploads_free[i] = (uint8_t)(options->uploads_max - 1 - i);
     }
     producer->uploads_free_count = options->uploads_max;
     return producer;
@@ -153,25 +153,22 @@ static void on_batch_timer(struct producer *producer, int64_t now_ns,
         return;
     uint64_t bytes = next_bytes(producer);
     producer->next_offset += bytes;
-    struct batch batch = {
-        .sequence = producer->next_sequence++,
-        .end_offset = producer->next_offset,
-        .bytes = bytes,
-        .bucket = bucket_at(producer, now_ns),
-        .made_ns = now_ns,
-    };
-    batch_queue_push(&producer->queue, &batch);
+    struct batch *batch = batch_queue_push(&producer->queue, producer->next_sequence++);
+    batch->end_offset = producer->next_offset;
+    batch->bytes = bytes;
+    batch->bucket = bucket_at(producer, now_ns);
+    batch->made_ns = now_ns;
     uint32_t slot = producer->uploads_free[--producer->uploads_free_count];
     struct upload *upload = &producer->uploads[slot];
-    upload->sequence = batch.sequence;
+    upload->sequence = batch->sequence;
     upload->retry.row = 0;
     upload->state = UPLOAD_SENT;
     upload->op.verb = STORE_PUT;
-    upload->op.body = (struct body){.kind = BODY_LENGTH, .bytes = batch.bytes};
+    upload->op.body = (struct body){.kind = BODY_LENGTH, .bytes = batch->bytes};
     struct tgb_name name = {
-        .bucket = batch.bucket,
-        .sequence = batch.sequence,
-        .end_offset = batch.end_offset,
+        .bucket = batch->bucket,
+        .sequence = batch->sequence,
+        .end_offset = batch->end_offset,
         .incarnation = producer->options.commit.incarnation,
         .producer = producer->options.commit.producer,
         .epoch = producer->commit.epoch,
@@ -334,7 +331,7 @@ static void upload_free(struct producer *producer, uint32_t slot)
 {
     producer->uploads[slot].state = UPLOAD_FREE;
     producer->uploads_busy--;
-    producer->uploads_free[producer->uploads_free_count++] = slot;
+    producer->uploads_free[producer->uploads_free_count++] = (uint8_t)slot;
 }
 
 /* A plain PUT of fixed bytes under a name of its own may be sent again whatever happened to it. */

@@ -29,8 +29,6 @@ struct producer_options {
     struct commit_options commit;
     struct random_stream random; /* jitter and back-off; the incarnation is drawn by the caller */
     enum producer_mode mode;
-    const struct policy_kind *policy_kind;
-    double policy_values[POLICY_PARAMETERS_MAX];
     int64_t first_gap_ns; /* the first attempt starts uniformly in [0, first_gap) */
     int64_t gap_min_ns;   /* clamps of the policy's gap, before jitter */
     int64_t gap_max_ns;
@@ -47,6 +45,8 @@ struct producer_options {
     const uint64_t *sizes;
     uint64_t size_count;
     uint64_t sizes_first;
+    const struct policy_kind *policy_kind;
+    double policy_values[POLICY_PARAMETERS_MAX];
 };
 
 /* Why a producer ended. */
@@ -112,10 +112,10 @@ enum upload_state {
 };
 
 struct upload {
-    struct store_op op;
     uint64_t sequence;
     struct retry retry;
     enum upload_state state;
+    struct store_op op;
 };
 
 enum producer_phase {
@@ -128,8 +128,6 @@ enum producer_phase {
 
 struct producer {
     struct producer_options options;
-    struct commit commit;
-    struct policy policy;
     struct batch_queue queue;
     enum producer_phase phase;
     bool gap_over;
@@ -137,7 +135,7 @@ struct producer {
     bool commit_in_flight; /* an operation or a back-off of the commit machine */
     uint32_t uploads_busy;
     uint32_t uploads_free_count;
-    uint32_t uploads_free[PRODUCER_UPLOADS_MAX];
+    uint8_t uploads_free[PRODUCER_UPLOADS_MAX];
 
     bool making;        /* a batch is being made */
     bool paused;        /* ... but its time does not run */
@@ -147,6 +145,9 @@ struct producer {
     uint64_t next_offset;
     uint64_t first_sequence; /* of this life; 0: not known yet */
     uint64_t last_sequence;  /* to be made */
+
+    struct commit commit;
+    struct policy policy;
 
     enum producer_end end;
     char end_text[PRODUCER_END_TEXT_MAX];

@@ -92,10 +92,11 @@ struct store_op {
 
     /* Request: set by the caller, untouched by the store. */
     enum store_verb verb;
-    struct body body;       /* PUT, PUT_IF_ABSENT: borrowed until done */
-    uint64_t range_offset;  /* GET */
-    uint64_t range_bytes;   /* GET: 0 means to the end of the object, within `bound` */
-    uint32_t list_keys_max; /* LIST: 1..STORE_LIST_KEYS_MAX */
+    struct body body;        /* PUT, PUT_IF_ABSENT: borrowed until done */
+    char key[STORE_KEY_MAX]; /* LIST: the prefix, may be empty */
+    uint64_t range_offset;   /* GET */
+    uint64_t range_bytes;    /* GET: 0 means to the end of the object, within `bound` */
+    uint32_t list_keys_max;  /* LIST: 1..STORE_LIST_KEYS_MAX */
     /* GET of a whole version through a codec: only the entries of the steps [first, next) need be
      * decoded, which bounds memory. Both 0: all. */
     uint64_t entries_first;
@@ -103,7 +104,6 @@ struct store_op {
     /* GET without range_bytes: what may be read at most. Of more nothing is given, FAILED and
      * damaged: a store of bytes reads none of it, or stops. Zero: what is small. */
     struct object_bound bound;
-    char key[STORE_KEY_MAX];   /* LIST: the prefix, may be empty */
     char after[STORE_KEY_MAX]; /* LIST: only keys greater than this; may be empty */
 
     /* Answer: valid from `done` until store_op_release. */
@@ -135,6 +135,12 @@ static inline void store_submit(struct store *store, struct store_op *op)
 static inline void store_close(struct store *store)
 {
     store->ops->close(store);
+}
+
+/* False: it holds nothing to be freed, so that a plain copy is a copy. */
+static inline bool body_owns(const struct body *body)
+{
+    return body->kind == BODY_BYTES || body->kind == BODY_MANIFEST;
 }
 
 const char *store_verb_name(enum store_verb verb);

@@ -15,7 +15,7 @@ static void only_the_uploaded_front_is_ready(void)
     batch_queue_init(&queue);
     for (uint64_t i = 5; i < 9; i++) {
         struct batch batch = batch_of(i);
-        batch_queue_push(&queue, &batch);
+        *batch_queue_push(&queue, batch.sequence) = batch;
     }
     batch_queue_uploaded(&queue, 6, 66);
     batch_queue_uploaded(&queue, 8, 88);
@@ -47,7 +47,7 @@ static void random_steps_equal_a_plain_array(void)
         uint64_t action = random_next(&stream) % 8;
         if (action < 3 && queue.count < 300) {
             struct batch batch = batch_of(next++);
-            batch_queue_push(&queue, &batch);
+            *batch_queue_push(&queue, batch.sequence) = batch;
         } else if (action < 7 && next > first) {
             uint64_t sequence = first + random_next(&stream) % (next - first);
             if (!uploaded[sequence])
@@ -74,7 +74,7 @@ static void holds_exactly_its_maximum(void)
     for (uint64_t i = 1; i <= PRODUCER_PENDING_MAX; i++) {
         CU_ASSERT_FALSE(batch_queue_full(&queue));
         struct batch batch = batch_of(i);
-        batch_queue_push(&queue, &batch);
+        *batch_queue_push(&queue, batch.sequence) = batch;
     }
     CU_ASSERT_TRUE(batch_queue_full(&queue));
     CU_ASSERT_EQUAL(batch_queue_at(&queue, PRODUCER_PENDING_MAX - 1)->sequence,

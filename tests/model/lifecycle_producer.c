@@ -78,7 +78,7 @@ static void make_batch(struct lifecycle *world, struct producer_actor *producer)
     struct store_op op = {.verb = STORE_PUT};
     struct applied applied;
     world->batches++;
-    batch_queue_push(&producer->queue, &batch);
+    *batch_queue_push(&producer->queue, batch.sequence) = batch;
     batch_queue_uploaded(&producer->queue, batch.sequence, 0);
     name_tgb(op.key, &name);
     enum store_outcome outcome = lifecycle_store_apply(&world->store, &op, &applied);
@@ -105,8 +105,10 @@ void producer_actor_copy(struct producer_actor *to, const struct producer_actor 
     if (from->commit.sent)
         manifest_retain(from->commit.sent);
     batch_queue_init(&to->queue);
-    for (uint32_t i = 0; i < from->queue.count; i++)
-        batch_queue_push(&to->queue, batch_queue_at(&from->queue, i));
+    for (uint32_t i = 0; i < from->queue.count; i++) {
+        const struct batch *batch = batch_queue_at(&from->queue, i);
+        *batch_queue_push(&to->queue, batch->sequence) = *batch;
+    }
     to->queue.ready = from->queue.ready;
 }
 

@@ -37,7 +37,7 @@ static void begin(struct world *world, struct machine *machine)
         struct batch batch = {.sequence = sequence,
                               .end_offset = commit->committed_offset + WORLD_BATCH_BYTES,
                               .bytes = WORLD_BATCH_BYTES};
-        batch_queue_push(&machine->queue, &batch);
+        *batch_queue_push(&machine->queue, batch.sequence) = batch;
         batch_queue_uploaded(&machine->queue, sequence, 0);
     }
     follow(world, machine, commit_begin(commit, 0));
@@ -334,8 +334,10 @@ static void copy_machine(struct machine *to, const struct machine *from)
     to->commit.sent = retain(from->commit.sent);
     to->commit.op.page = (struct list_page){0};
     batch_queue_init(&to->queue);
-    for (uint32_t i = 0; i < from->queue.count; i++)
-        batch_queue_push(&to->queue, batch_queue_at(&from->queue, i));
+    for (uint32_t i = 0; i < from->queue.count; i++) {
+        const struct batch *batch = batch_queue_at(&from->queue, i);
+        *batch_queue_push(&to->queue, batch->sequence) = *batch;
+    }
     to->queue.ready = from->queue.ready;
 }
 
