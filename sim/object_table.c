@@ -205,7 +205,7 @@ void object_table_fill(struct object_table *table, struct object *object, const 
     uint64_t *bytes = &table->indexes[object->index].bytes;
     *bytes -= object->body.bytes;
     body_release(&object->body);
-    object->body = body_copy_range(body, 0, 0);
+    object->body = body_owns(body) ? body_copy_range(body, 0, 0) : *body;
     *bytes += object->body.bytes;
 }
 

@@ -31,7 +31,7 @@ struct flight {
     uint32_t transfers; /* links that are waited for */
     struct flow client_flow;
     struct flow store_flow;
-    struct station_visit visit;
+    uint64_t hash;   /* of the key */
     int64_t sent_ns; /* moved on by what held it up before the decision */
     int64_t latency_ns;
     int64_t apply_ns; /* f L */
@@ -39,6 +39,7 @@ struct flight {
     int64_t answer_ns; /* known once it is applied */
     double factor;
     struct flight *next_free;
+    struct station_visit visit;
 };
 
 static_assert(offsetof(struct flight, client_flow) == CACHE_LINE, "one cache line");
@@ -98,16 +99,15 @@ static void apply(struct flight *flight)
     struct virtual_store *store = client->owner;
     struct store_op *op = flight->op;
     int64_t now_ns = store->loop->now_ns;
-    uint64_t hash = object_table_hash(op->key);
     enum store_outcome outcome = STORE_THROTTLED;
     if (token_bucket_take(object_request_is_read(op->verb) ? &store->gets : &store->puts, now_ns))
-        outcome = object_request_apply(op, hash, &store->objects);
+        outcome = object_request_apply(op, flight->hash, &store->objects);
     op->outcome = outcome;
     store->counters.requests[op->verb]++;
     store->counters.throttled += outcome == STORE_THROTTLED ? 1 : 0;
     if (outcome == STORE_OK)
         store->counters.bytes[op->verb] += object_request_moved_bytes(op);
-    virtual_loop_mix(store->loop, hash ^ content_of(client->actor, op));
+    virtual_loop_mix(store->loop, flight->hash ^ content_of(client->actor, op));
     if (store->observer.applied != NULL)
         store->observer.applied(store->observer.context, now_ns, client->actor, op, outcome);
 }
@@ -327,6 +327,8 @@ static void client_submit(struct store *base, struct store_op *op)
         create_queue_enter(&store->create_queue);
     start_transfer(flight, bytes);
     flight->work_ns = work_of(store, op);
+    flight->hash = object_table_hash(op->key);
+    object_table_prefetch_slot(&store->objects, flight->hash);
     flight->phase = FLIGHT_SERVED;
     if (station_enter(&store->station, &flight->visit, (int64_t)(fraction * flight->work_ns)))
         return;
