@@ -7,60 +7,22 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/consumer_driver.h"
 #include "core/digest_chain.h"
 #include "core/xxh3.h"
-#include "experiments/consume/checkpoint_file.h"
 #include "experiments/consume/consume_place.h"
-#include "experiments/consume/consume_wire.h"
+#include "experiments/consume/consume_rank_private.h"
 #include "experiments/consume/rank_consumer.h"
 #include "experiments/consume/rank_log.h"
 #include "experiments/consume/slice_check.h"
 #include "experiments/live/live_access.h"
-#include "experiments/trials/histogram.h"
 
-#define PROGRESS_NS (250 * NS_PER_MS)
 #define PACE_MAX_NS (600 * NS_PER_S) /* that a slower rank is waited for */
 #define PACE_TELL_NS (3 * NS_PER_S)  /* after which it says so, the first time */
 #define PACE_TELL_AGAIN_NS (60 * NS_PER_S)
 /* What is in flight, and the last checkpoint, get so long once the rank is to stop. */
 #define DRAIN_NS (20 * NS_PER_S)
-
-struct consume_rank {
-    const struct consume_rank_options *options;
-    struct live_session session;
-    struct consumer_driver *driver;
-    struct consumer_observer observer;
-    struct checkpoint_file file;
-    struct timer step;
-    struct timer drain;
-    struct timer progress;
-    struct histogram slices; /* latencies */
-    uint64_t longest_bytes;  /* range of a slice */
-    int log;                 /* -1: none */
-    bool watched;
-    bool running;
-    bool stopping;
-    bool stopped;              /* the driver was asked to stop */
-    bool taking;               /* a step is being taken: what it sets off comes later */
-    uint64_t checkpoint_asked; /* newest step of one; 0: none */
-    uint64_t end_step;         /* 0: none */
-    int64_t running_ns;        /* since when */
-    int64_t used_ns;           /* when the last step was used */
-    int64_t paced_ns;          /* since when it waits for slower ranks; 0: it does not */
-    bool paced_told;
-    uint64_t paced_step; /* of the last wait that was told */
-    enum consume_end end;
-    char text[CONSUME_TEXT_MAX];
-};
-
-static struct loop *loop_of(const struct consume_rank *rank)
-{
-    return live_session_loop(&rank->session);
-}
 
 /* ---- stopping ---- */
 
@@ -69,7 +31,7 @@ static void stop_driver(struct consume_rank *rank)
     if (rank->stopped)
         return;
     rank->stopped = true;
-    loop_timer_cancel(loop_of(rank), &rank->step);
+    loop_timer_cancel(consume_rank_loop(rank), &rank->step);
     consumer_driver_stop(rank->driver);
 }
 
@@ -118,8 +80,9 @@ static void stop(struct consume_rank *rank, enum consume_end end)
     }
     uint32_t behind;
     const struct consumer *consumer = consumer_driver_consumer(rank->driver);
-    loop_timer_set(loop_of(rank), &rank->drain, loop_now(loop_of(rank)) + DRAIN_NS);
-    loop_timer_cancel(loop_of(rank), &rank->step);
+    loop_timer_set(consume_rank_loop(rank), &rank->drain,
+                   loop_now(consume_rank_loop(rank)) + DRAIN_NS);
+    loop_timer_cancel(consume_rank_loop(rank), &rank->step);
     if (!rank->running || rank->options->job->checkpoints == NULL) {
         stop_driver(rank);
         return;
@@ -149,7 +112,8 @@ static void on_drain(struct timer *timer, void *context)
     (void)timer;
     if (!rank->stopped) {
         stop_driver(rank);
-        loop_timer_set(loop_of(rank), &rank->drain, loop_now(loop_of(rank)) + DRAIN_NS);
+        loop_timer_set(consume_rank_loop(rank), &rank->drain,
+                       loop_now(consume_rank_loop(rank)) + DRAIN_NS);
         return;
     }
     rank->end = CONSUME_FAILED;
@@ -168,7 +132,7 @@ static void on_signal(int signo, void *context)
 /* They come first: what is to be dropped they may have to go back to. */
 static void wait_for_others(struct consume_rank *rank, uint64_t step, uint32_t behind)
 {
-    int64_t now_ns = loop_now(loop_of(rank));
+    int64_t now_ns = loop_now(consume_rank_loop(rank));
     if (rank->paced_ns == 0)
         rank->paced_ns = now_ns;
     int64_t waited_ns = now_ns - rank->paced_ns;
@@ -183,7 +147,7 @@ static void wait_for_others(struct consume_rank *rank, uint64_t step, uint32_t b
         rank->paced_step = step;
     }
     if (waited_ns < PACE_MAX_NS)
-        loop_timer_set(loop_of(rank), &rank->step,
+        loop_timer_set(consume_rank_loop(rank), &rank->step,
                        now_ns + consume_pace_look_ns(rank->options->pace));
     else
         fail(rank,
@@ -205,7 +169,7 @@ static void use_step(struct consume_rank *rank)
         return;
     }
     rank->paced_ns = 0;
-    rank->used_ns = loop_now(loop_of(rank));
+    rank->used_ns = loop_now(consume_rank_loop(rank));
     rank->taking = true;
     consumer_driver_take(rank->driver);
     rank->taking = false;
@@ -249,8 +213,8 @@ static void on_ready(void *context, uint32_t consumer, const struct consumer_del
     if (rank->options->job->step_ns == 0 && !rank->taking)
         use_step(rank);
     else
-        loop_timer_set(loop_of(rank), &rank->step,
-                       loop_now(loop_of(rank)) + rank->options->job->step_ns);
+        loop_timer_set(consume_rank_loop(rank), &rank->step,
+                       loop_now(consume_rank_loop(rank)) + rank->options->job->step_ns);
 }
 
 /* ---- what else the machine says ---- */
@@ -271,7 +235,7 @@ static void on_running(void *context, uint32_t consumer, uint64_t step)
     const struct consume_job *job = rank->options->job;
     (void)consumer;
     rank->running = true;
-    rank->running_ns = loop_now(loop_of(rank));
+    rank->running_ns = loop_now(consume_rank_loop(rank));
     rank->used_ns = rank->running_ns;
     rank->end_step = rank->options->end_step;
     if (rank->end_step == 0 && job->steps > 0)
@@ -341,61 +305,7 @@ static void on_ended(void *context, uint32_t consumer, enum consumer_end end, co
     live_loop_stop(rank->session.loop);
 }
 
-/* ---- telling ---- */
-
-static void fill_figures(const struct consume_rank *rank, struct consume_figures *figures)
-{
-    const struct consumer *consumer = consumer_driver_consumer(rank->driver);
-    struct rusage usage;
-    int failed = getrusage(RUSAGE_SELF, &usage);
-    assert(failed == 0);
-    *figures = (struct consume_figures){
-        .counters = consumer->counters,
-        .next_step = rank->running ? consumer->cursor : 0,
-        .digest = consumer->digest,
-        .running_ns = rank->used_ns - rank->running_ns,
-        .slice_p50_ns = -1,
-        .slice_p95_ns = -1,
-        .longest_bytes = rank->longest_bytes,
-        .memory_bytes = (uint64_t)usage.ru_maxrss * 1024,
-    };
-    if (strncmp(rank->options->job->url, "s3://", strlen("s3://")) == 0)
-        figures->wire_bytes = s3_store_counters(rank->session.bytes).received_bytes;
-    if (rank->slices.total == 0)
-        return;
-    figures->slice_p50_ns = histogram_quantile_ns(&rank->slices, 0.5);
-    figures->slice_p95_ns = histogram_quantile_ns(&rank->slices, 0.95);
-}
-
-static void on_progress(struct timer *timer, void *context)
-{
-    struct consume_rank *rank = context;
-    struct consume_message message = {.kind = CONSUME_PROGRESS};
-    fill_figures(rank, &message.figures);
-    consume_wire_offer(rank->options->fd, &message);
-    loop_timer_set(loop_of(rank), timer, loop_now(loop_of(rank)) + PROGRESS_NS);
-}
-
-/* 0: none that is surely its own. */
-static uint64_t number_of(const struct consume_rank *rank)
-{
-    const struct membership *membership = &consumer_driver_consumer(rank->driver)->membership;
-    bool taken = membership->published > 0 || membership->phase == MEMBERSHIP_VALUING;
-    return taken ? membership->number : 0;
-}
-
-static int tell_end(const struct consume_rank *rank)
-{
-    struct consume_message message = {.kind = CONSUME_ENDED, .end = rank->end};
-    if (rank->driver != NULL) {
-        fill_figures(rank, &message.figures);
-        message.number = number_of(rank);
-        message.before = consumer_driver_consumer(rank->driver)->membership.before;
-    }
-    memcpy(message.text, rank->text, sizeof(message.text));
-    (void)consume_wire_send(rank->options->fd, &message);
-    return rank->end == CONSUME_FAILED ? 1 : 0;
-}
+/* ---- the parent ---- */
 
 /* The parent says nothing; what comes is its end. */
 static void on_parent(int fd, unsigned ready, void *context)
@@ -446,7 +356,7 @@ static void run(struct consume_rank *rank, const struct consumer_options *consum
     };
     struct consumer_driver_options driver = {
         .store = rank->session.store,
-        .loop = loop_of(rank),
+        .loop = consume_rank_loop(rank),
         .observer = &rank->observer,
         .consumer = consumer,
     };
@@ -454,14 +364,15 @@ static void run(struct consume_rank *rank, const struct consumer_options *consum
     live_loop_on_signal(loop, SIGTERM, on_signal, rank);
     timer_init(&rank->step, on_step, rank);
     timer_init(&rank->drain, on_drain, rank);
-    timer_init(&rank->progress, on_progress, rank);
+    timer_init(&rank->progress, consume_rank_progress, rank);
     live_loop_watch(loop, rank->options->fd, LIVE_READABLE, on_parent, rank);
     rank->watched = true;
     live_loop_hold(loop);
     rank->driver = consumer_driver_open(&driver);
-    loop_timer_set(loop_of(rank), &rank->progress, loop_now(loop_of(rank)) + PROGRESS_NS);
+    loop_timer_set(consume_rank_loop(rank), &rank->progress,
+                   loop_now(consume_rank_loop(rank)) + CONSUME_RANK_PROGRESS_NS);
     consumer_driver_start(rank->driver);
-    loop_run(loop_of(rank), TIME_NEVER);
+    loop_run(consume_rank_loop(rank), TIME_NEVER);
     live_loop_unhold(loop);
     if (rank->watched)
         live_loop_unwatch(loop, rank->options->fd);
@@ -480,16 +391,16 @@ int consume_rank_main(const struct consume_rank_options *options)
     session.wrappers = &wrappers;
     rank_consumer_keep_window(job->prefetch_bytes);
     if (!prepare(&rank, &consumer)) {
-        (void)tell_end(&rank);
+        (void)consume_rank_tell_end(&rank);
         return 1;
     }
     if (live_session_open(job->url, &session, &rank.session, error) != OPEN_OK) {
         snprintf(rank.text, sizeof(rank.text), "%s", error);
-        (void)tell_end(&rank);
+        (void)consume_rank_tell_end(&rank);
         return 1;
     }
     run(&rank, &consumer);
-    int status = tell_end(&rank);
+    int status = consume_rank_tell_end(&rank);
     /* Not closed in order: a worker may hang in the store, and the process ends now anyway. */
     close(options->fd);
     return status;
