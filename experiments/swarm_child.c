@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define POLLED_MAX 256
-
 void *swarm_shared_make(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -96,9 +94,9 @@ bool swarm_child_start(struct swarm_child *child, void (*work)(void *context), v
 
 void swarm_child_wait(const struct swarm_child *children, size_t count, int at_most_ms)
 {
-    struct pollfd polled[POLLED_MAX];
+    struct pollfd polled[CHILDREN_MAX];
     nfds_t used = 0;
-    assert(count <= POLLED_MAX);
+    assert(count <= CHILDREN_MAX);
     for (size_t i = 0; i < count; i++)
         if (children[i].pid != 0)
             polled[used++] = (struct pollfd){.fd = children[i].pipe, .events = POLLIN};

@@ -10,6 +10,7 @@
 
 #include "core/base.h"
 
+#define CHILDREN_MAX 1024     /* that can be waited for at once */
 #define CHILD_NOTES_MAX 16384 /* bytes of stderr that are kept, with the NUL */
 #define CHILD_DEATH_MAX 480   /* bytes of a text, with the NUL */
 
@@ -41,8 +42,8 @@ void swarm_shared_free(void *memory, size_t bytes);
  * threads. False: there is no process to be had, see errno. */
 MUST_USE bool swarm_child_start(struct swarm_child *child, void (*work)(void *context),
                                 void *context);
-/* Blocks until one of the children may have ended, or for so long. Those without a process are
- * passed over. */
+/* Blocks until one of up to CHILDREN_MAX children may have ended, or for so long. Those without a
+ * process are passed over. */
 void swarm_child_wait(const struct swarm_child *children, size_t count, int at_most_ms);
 /* True: it has ended, as `death` says, and can be started anew. Does not block. What it wrote to
  * stderr, if more than one line, goes to that of the caller. */

@@ -290,6 +290,13 @@ static void run_office(struct swarm_hunt *hunt, struct office *office, struct sw
         add_sums(&hunt->sums, &office->desks[i].sums);
 }
 
+uint64_t swarm_hunt_jobs(long cores)
+{
+    if (cores < 1)
+        return 1; /* it cannot be told */
+    return cores < HUNT_JOBS_MAX ? (uint64_t)cores : HUNT_JOBS_MAX;
+}
+
 void swarm_hunt_run(struct swarm_hunt *hunt)
 {
     assert(hunt->jobs > 0 && hunt->jobs <= HUNT_JOBS_MAX);

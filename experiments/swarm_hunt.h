@@ -12,7 +12,7 @@
 #include "experiments/trials/progress.h"
 #include "sim/swarm.h"
 
-#define HUNT_JOBS_MAX 256
+#define HUNT_JOBS_MAX CHILDREN_MAX
 #define HUNT_FAILURES_MAX 3 /* the hunt ends then */
 #define HUNT_TEXT_MAX 512
 
@@ -59,6 +59,8 @@ struct swarm_hunt {
     struct swarm_failure failures[HUNT_FAILURES_MAX];
 };
 
+/* How many processes so many cores are worth: at least 1, at most HUNT_JOBS_MAX. */
+uint64_t swarm_hunt_jobs(long cores);
 /* Runs the worlds until all are done, or HUNT_FAILURES_MAX failed. */
 void swarm_hunt_run(struct swarm_hunt *hunt);
 

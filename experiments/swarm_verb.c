@@ -321,10 +321,9 @@ int swarm_main(int argc, char **argv)
         {"help", no_argument, NULL, HELP},
         {0},
     };
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct request request = {.limits = swarm_limits_none(UINT64_MAX),
-                              .cpu_limit_ns = CPU_LIMIT_NS};
-    request.jobs = cores > 0 && cores < HUNT_JOBS_MAX ? (uint64_t)cores : 1;
+                              .cpu_limit_ns = CPU_LIMIT_NS,
+                              .jobs = swarm_hunt_jobs(sysconf(_SC_NPROCESSORS_ONLN))};
     int flag;
     optind = 1;
     opterr = 0;
