@@ -71,7 +71,7 @@ void swarm_refusal_ended(const struct swarm_host *host, bool failed, const char 
     bool says = text == NULL || says_by_what(text);
     if (failed && host->refusals == 0)
         violations_add(violations, now_ns, host->actor,
-                       "refusal: a process that was refused nothing ends so: %s", text ? text : "");
+                       "end: a process that was refused nothing ends so: %s", text ? text : "");
     else if (!failed && host->refusals > 0)
         violations_add(violations, now_ns, host->actor,
                        "refusal: a process that was refused ends otherwise: %s", text ? text : "");
