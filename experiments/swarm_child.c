@@ -172,7 +172,8 @@ bool swarm_child_ended(struct swarm_child *child, struct child_death *death)
     child->notes[child->noted] = '\0';
     describe(child, status, death);
     const char *second = strchr(child->notes, '\n');
-    if (child->noted > 0 && (death->end == CHILD_DONE || (second != NULL && second[1] != '\0')))
+    if (child->noted > 0 && !child->mute &&
+        (death->end == CHILD_DONE || (second != NULL && second[1] != '\0')))
         fputs(child->notes, stderr);
     return true;
 }

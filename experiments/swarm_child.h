@@ -30,6 +30,7 @@ struct child_death {
 struct swarm_child {
     pid_t pid; /* 0: none */
     int pipe;  /* of its stderr; at its end the child has ended */
+    bool mute; /* what it writes to stderr is kept, and not passed on; to be set before it starts */
     size_t noted;
     char notes[CHILD_NOTES_MAX];
 };
@@ -46,7 +47,7 @@ MUST_USE bool swarm_child_start(struct swarm_child *child, void (*work)(void *co
  * process are passed over. */
 void swarm_child_wait(const struct swarm_child *children, size_t count, int at_most_ms);
 /* True: it has ended, as `death` says, and can be started anew. Does not block. What it wrote to
- * stderr, if more than one line, goes to that of the caller. */
+ * stderr, if more than one line, goes to that of the caller, unless it is mute. */
 MUST_USE bool swarm_child_ended(struct swarm_child *child, struct child_death *death);
 
 /* In a child: it ends as CHILD_ENDLESS once it has used so much CPU time from now on; 0: no more.

@@ -137,6 +137,7 @@ struct trial_of_one {
     const struct swarm_limits *limits;
     int64_t cpu_limit_ns;
     bool trace;
+    bool mute; /* only whether it fails is asked */
 };
 
 static void run_trial(void *context)
@@ -147,31 +148,36 @@ static void run_trial(void *context)
     run_world(trial->desk, trial->limits, trial->trace, trial->cpu_limit_ns);
 }
 
-bool swarm_world_fails(const struct swarm_limits *limits, bool trace, int64_t cpu_limit_ns,
-                       struct swarm_failure *failure, bool *ran)
+static bool trial_fails(struct trial_of_one *trial, struct swarm_failure *failure, bool *ran)
 {
-    struct trial_of_one trial = {.limits = limits,
-                                 .trace = trace,
-                                 .cpu_limit_ns = cpu_limit_ns,
-                                 .desk = swarm_shared_make(sizeof(struct desk))};
     struct swarm_child *child = calloc(1, sizeof(*child));
     struct child_death death;
     bool fails = false;
-    *ran = trial.desk != NULL && child != NULL && swarm_child_start(child, run_trial, &trial);
+    trial->desk = swarm_shared_make(sizeof(struct desk));
+    if (child != NULL)
+        child->mute = trial->mute;
+    *ran = trial->desk != NULL && child != NULL && swarm_child_start(child, run_trial, trial);
     if (*ran) {
         while (!swarm_child_ended(child, &death))
             swarm_child_wait(child, 1, WAIT_MS);
-        settle_death(trial.desk, &death);
-        fails = is_failure(trial.desk, &death, limits, cpu_limit_ns, failure);
+        settle_death(trial->desk, &death);
+        fails = is_failure(trial->desk, &death, trial->limits, trial->cpu_limit_ns, failure);
         if (!fails && death.end != CHILD_DONE) { /* after the world: leaks, say */
             fails = true;
             snprintf(failure->text, sizeof(failure->text), "%s", death.text);
         }
     }
-    if (trial.desk != NULL)
-        swarm_shared_free(trial.desk, sizeof(struct desk));
+    if (trial->desk != NULL)
+        swarm_shared_free(trial->desk, sizeof(struct desk));
     free(child);
     return fails;
+}
+
+bool swarm_world_fails(const struct swarm_limits *limits, bool trace, int64_t cpu_limit_ns,
+                       struct swarm_failure *failure, bool *ran)
+{
+    struct trial_of_one trial = {.limits = limits, .trace = trace, .cpu_limit_ns = cpu_limit_ns};
+    return trial_fails(&trial, failure, ran);
 }
 
 /* ---- many ---- */
@@ -320,9 +326,10 @@ void swarm_hunt_run(struct swarm_hunt *hunt)
 static bool candidate_fails(void *context, const struct swarm_limits *limits)
 {
     const int64_t *cpu_limit_ns = context;
+    struct trial_of_one trial = {.limits = limits, .cpu_limit_ns = *cpu_limit_ns, .mute = true};
     struct swarm_failure failure;
     bool ran;
-    return swarm_world_fails(limits, false, *cpu_limit_ns, &failure, &ran);
+    return trial_fails(&trial, &failure, &ran);
 }
 
 struct swarm_limits swarm_failure_shrink(const struct swarm_failure *failure, int64_t cpu_limit_ns,

@@ -71,7 +71,8 @@ MUST_USE bool swarm_world_fails(const struct swarm_limits *limits, bool trace, i
                                 struct swarm_failure *failure, bool *ran);
 
 /* The smallest world that fails as well, in whichever way. `runs` counts those that it took. Each
- * runs in a process of its own; one that does not come to an end costs a tenth of the limit. */
+ * runs in a process of its own, whose words are dropped: they were told with the failure; one that
+ * does not come to an end costs a tenth of the limit. */
 struct swarm_limits swarm_failure_shrink(const struct swarm_failure *failure, int64_t cpu_limit_ns,
                                          uint32_t *runs);
 
