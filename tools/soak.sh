@@ -78,7 +78,7 @@ suites() {
 swarm() {
 	local name=$1
 	shift
-	[ -f experiments/swarm_verb.c ] || return 0
+	[ -f experiments/swarm/swarm_verb.c ] || return 0
 	run "$name-swarm" timeout 3600 "$@" swarm --seeds 200
 }
 

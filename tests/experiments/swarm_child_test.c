@@ -1,5 +1,5 @@
 /* swarm_child_test.c - how a process ended is told in words. */
-#include "experiments/swarm_child.h"
+#include "experiments/swarm/swarm_child.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* swarm_hunt_test.c - how many processes a machine is given. What they find is the matter of
  * tests/planted/swarm.sh. */
-#include "experiments/swarm_hunt.h"
+#include "experiments/swarm/swarm_hunt.h"
 
 #include "tests/harness.h"
 

@@ -1,5 +1,5 @@
 /* swarm_child.c - fork, a pipe for stderr, and the words for how a process ended. Ours. */
-#include "experiments/swarm_child.h"
+#include "experiments/swarm/swarm_child.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* swarm_hunt.c - see swarm_hunt.h. Each process adds to sums of its own in shared memory; where it
  * is, and in which world, is there too, so that its death tells of a seed. */
-#include "experiments/swarm_hunt.h"
+#include "experiments/swarm/swarm_hunt.h"
 
 #include <errno.h>
 #include <inttypes.h>

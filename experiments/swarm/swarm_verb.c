@@ -9,7 +9,7 @@
 
 #include "experiments/cli.h"
 #include "experiments/config/units.h"
-#include "experiments/swarm_hunt.h"
+#include "experiments/swarm/swarm_hunt.h"
 #include "experiments/verbs.h"
 #include "sim/swarm_shrink.h"
 

@@ -3,12 +3,12 @@
  * Worlds run in a few processes, each one world after the other: one that fails an assert, crashes
  * or never comes to an end takes only its process with it, and is a failure like a broken promise.
  * All calls block. */
-#ifndef EXPERIMENTS_SWARM_HUNT_H
-#define EXPERIMENTS_SWARM_HUNT_H
+#ifndef EXPERIMENTS_SWARM_SWARM_HUNT_H
+#define EXPERIMENTS_SWARM_SWARM_HUNT_H
 
 #include <stdbool.h>
 
-#include "experiments/swarm_child.h"
+#include "experiments/swarm/swarm_child.h"
 #include "experiments/trials/progress.h"
 #include "sim/swarm.h"
 

@@ -2,8 +2,8 @@
  *
  * What the work computes goes through memory that both share. What it writes to stderr is kept: an
  * assert says there what was wrong. A child dies with its parent. Linux. */
-#ifndef EXPERIMENTS_SWARM_CHILD_H
-#define EXPERIMENTS_SWARM_CHILD_H
+#ifndef EXPERIMENTS_SWARM_SWARM_CHILD_H
+#define EXPERIMENTS_SWARM_SWARM_CHILD_H
 
 #include <stdbool.h>
 #include <sys/types.h>
