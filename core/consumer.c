@@ -37,6 +37,8 @@ struct consumer *consumer_open(const struct consumer_options *options)
     assert(options->lookahead > 0 && options->lookahead <= CONSUMER_ENTRIES_MAX / 2);
     assert(options->poll_min_ns > 0);
     assert(options->poll_max_ns >= options->poll_min_ns);
+    assert(options->poll_smoothing > 0 && options->poll_early > 0);
+    assert(options->poll_jitter >= 0 && options->poll_jitter <= 1);
     assert(options->checkpoints_kept > 0 && options->checkpoints_kept <= CHECKPOINTS_MAX);
     assert(options->membership.mode == MEMBERSHIP_RUN);
     struct consumer *consumer =

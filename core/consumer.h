@@ -21,6 +21,10 @@
 #define CONSUMER_FETCHES_MAX 64
 #define CONSUMER_ENTRIES_MAX 65536                 /* of a version, in memory: the next steps */
 #define CONSUMER_RAW_BYTES_MAX (UINT64_C(1) << 30) /* of a compressed slice */
+/* What live ranks poll by (docs/data_plane.md, "polling"). */
+#define CONSUMER_POLL_SMOOTHING 8
+#define CONSUMER_POLL_EARLY 8
+#define CONSUMER_POLL_JITTER 0.1
 #define CONSUMER_END_TEXT_MAX (STORE_ERROR_MAX + 384)
 
 struct consumer_options {
@@ -35,10 +39,14 @@ struct consumer_options {
     uint32_t fetches_max;   /* 1..CONSUMER_FETCHES_MAX in flight or waiting to be taken */
     uint64_t steps_max;     /* fetched, from the first one on; 0: all */
     uint32_t fetch_retries; /* of one slice: unanswered, or damaged (CONSUMER_DAMAGED_MAX) */
-    uint32_t lookahead;  /* known steps not yet taken, below which the chain is looked at; >= 1 */
+    uint32_t lookahead; /* known steps not yet taken, below which the chain is looked at; >= 1 */
+    /* The chain is looked at when its next version is due, at the pace at which versions come. */
     int64_t poll_min_ns; /* > 0 */
     int64_t poll_max_ns;
-    int64_t retry_ns; /* first back-off; doubles, full jitter */
+    uint32_t poll_smoothing; /* >= 1: a version's weight in the pace is one in so many */
+    uint32_t poll_early; /* >= 1: the look is one part in so many of the pace before it is due */
+    double poll_jitter;  /* 0..1: its time varies uniformly by this share, up and down */
+    int64_t retry_ns;    /* first back-off; doubles, full jitter */
     int64_t retry_max_ns;
     uint32_t checkpoints_kept; /* 1..CHECKPOINTS_MAX */
 };

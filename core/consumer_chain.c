@@ -7,10 +7,6 @@
 #include "core/consumer_private.h"
 #include "core/mark.h"
 
-#define PACE_SMOOTHING 8 /* a new sample's weight is one in so many */
-#define POLL_EARLY 8     /* one part in so many of the pace */
-#define POLL_JITTER 0.1
-
 /* ---- how often ---- */
 
 static uint64_t known_ahead(const struct consumer *consumer)
@@ -32,12 +28,12 @@ static int64_t within_polls(const struct consumer *consumer, int64_t ns)
  * at which it comes would never be found; and then again, ever more rarely. */
 static int64_t poll_wait_ns(struct consumer *consumer)
 {
-    int64_t part_ns = consumer->pace_ns / POLL_EARLY;
+    int64_t part_ns = consumer->pace_ns / consumer->options.poll_early;
     int64_t wait_ns = consumer->pace_ns - part_ns;
     if (consumer->polls_in_vain > 0)
         wait_ns = backoff_bound_ns(within_polls(consumer, part_ns), consumer->options.poll_max_ns,
                                    consumer->polls_in_vain);
-    double factor = random_factor(&consumer->options.random, POLL_JITTER);
+    double factor = random_factor(&consumer->options.random, consumer->options.poll_jitter);
     return (int64_t)((double)within_polls(consumer, wait_ns) * factor);
 }
 
@@ -50,8 +46,9 @@ static void learn_pace(struct consumer *consumer, int64_t now_ns)
         int64_t versions = (int64_t)(version - consumer->news_version);
         /* Bounded, so that a clock that jumps does not spoil it. */
         int64_t sample_ns = within_polls(consumer, (now_ns - consumer->news_ns) / versions);
-        consumer->pace_ns +=
-            consumer->pace_ns == 0 ? sample_ns : (sample_ns - consumer->pace_ns) / PACE_SMOOTHING;
+        consumer->pace_ns += consumer->pace_ns == 0 ? sample_ns
+                                                    : (sample_ns - consumer->pace_ns) /
+                                                          consumer->options.poll_smoothing;
     }
     consumer->news_version = version;
     consumer->news_ns = now_ns;

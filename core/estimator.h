@@ -12,19 +12,25 @@ enum estimator_kind {
     ESTIMATOR_RLS,
 };
 
-struct estimator {
+struct estimator_options {
     enum estimator_kind kind;
+    uint32_t samples_min; /* RLS: with fewer the moving average stands in */
+    double weight;        /* EWMA: of the newest sample, 0 < weight <= 1 */
+    double forgetting;    /* RLS: 1 forgets nothing, 0 < forgetting <= 1 */
+    double prior;         /* RLS: variance of base and slope before the first sample, > 0, and at
+                             most: without excitation forgetting would inflate it without end */
+};
+
+struct estimator {
+    struct estimator_options options;
     uint32_t samples;
-    double weight;     /* EWMA: of the newest sample */
-    double forgetting; /* RLS: 1 forgets nothing */
-    double mean;       /* EWMA, also RLS until it has samples enough */
+    double mean; /* EWMA, also RLS until it has samples enough */
     double base;
     double slope;         /* per MiB */
     double covariance[3]; /* symmetric 2x2: 00, 01, 11 */
 };
 
-void estimator_init(struct estimator *estimator, enum estimator_kind kind, double weight,
-                    double forgetting);
+void estimator_init(struct estimator *estimator, const struct estimator_options *options);
 void estimator_add(struct estimator *estimator, double seconds, uint64_t manifest_bytes);
 /* Expected seconds at that manifest size; 0 before the first sample; never negative. */
 double estimator_at(const struct estimator *estimator, uint64_t manifest_bytes);

@@ -10,8 +10,8 @@
 
 #include "core/base.h"
 
-#define POLICY_PARAMETERS_MAX 12
-#define POLICY_STATE_BYTES 256
+#define POLICY_PARAMETERS_MAX 16
+#define POLICY_STATE_BYTES 384
 
 enum attempt_outcome {
     ATTEMPT_WON,

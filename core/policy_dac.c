@@ -31,16 +31,15 @@ enum parameter {
     FORGETTING,
     ETA,
     START,
+    RLS_SAMPLES,
+    RLS_PRIOR,
+    RATE_STEP,
+    CONFLICT_MIN,
+    CONFLICT_MAX,
     PARAMETERS,
 };
 
-/* Bounds of the conflict side. Without the upper one a row of losses would leave every range. */
-#define CONFLICT_GAP_MIN_S 0.001
-#define CONFLICT_GAP_MAX_S 86400.0
 #define GAP_MAX_S 1e9 /* keeps nanoseconds within int64_t */
-
-/* One step of `rate` moves the period by at most this factor. */
-#define RATE_STEP_MAX 4.0
 
 struct dac_state {
     double rho;
@@ -48,6 +47,11 @@ struct dac_state {
     enum conflict_estimator conflict;
     double weight;
     double eta;
+    double rate_step;
+    /* Bounds of the conflict side. Without the upper one a row of losses would leave every range.
+     */
+    double conflict_min_s;
+    double conflict_max_s;
     struct estimator tau;
     struct estimator window;
     double conflict_gap_s;
@@ -64,18 +68,27 @@ static struct dac_state *state_of(struct policy_state *state)
 static void dac_init(struct policy_state *state, const double *values)
 {
     struct dac_state *dac = state_of(state);
-    enum estimator_kind kind = values[WINDOW] == 0 ? ESTIMATOR_EWMA : ESTIMATOR_RLS;
+    struct estimator_options estimator = {
+        .kind = values[WINDOW] == 0 ? ESTIMATOR_EWMA : ESTIMATOR_RLS,
+        .samples_min = (uint32_t)values[RLS_SAMPLES],
+        .weight = values[WEIGHT],
+        .forgetting = values[FORGETTING],
+        .prior = values[RLS_PRIOR],
+    };
     *dac = (struct dac_state){
         .rho = values[RHO],
         .kappa = values[KAPPA],
         .conflict = (enum conflict_estimator)values[ESTIMATOR],
         .weight = values[WEIGHT],
         .eta = values[ETA],
+        .rate_step = values[RATE_STEP],
+        .conflict_min_s = values[CONFLICT_MIN],
+        .conflict_max_s = values[CONFLICT_MAX],
         .conflict_gap_s = values[START],
         .gap_s = values[START],
     };
-    estimator_init(&dac->tau, kind, values[WEIGHT], values[FORGETTING]);
-    estimator_init(&dac->window, kind, values[WEIGHT], values[FORGETTING]);
+    estimator_init(&dac->tau, &estimator);
+    estimator_init(&dac->window, &estimator);
 }
 
 /* The paper's -ln(1 - kappa): foreign commits that may fall into one window. */
@@ -99,7 +112,7 @@ static double rate_gap(const struct dac_state *dac, const struct attempt *attemp
         return gap;
     double lambda = (double)attempt->foreign_versions / ((double)attempt->since_last_ns / 1e9);
     double scale = lambda * window / window_budget(dac);
-    scale = fmin(fmax(scale, 1 / RATE_STEP_MAX), RATE_STEP_MAX);
+    scale = fmin(fmax(scale, 1 / dac->rate_step), dac->rate_step);
     return period * pow(scale, dac->weight) - tau;
 }
 
@@ -125,7 +138,7 @@ static void dac_on_attempt(struct policy_state *state, const struct attempt *att
             exp(dac->eta * ((attempt->outcome == ATTEMPT_LOST ? 1.0 : 0.0) - dac->kappa));
         break;
     }
-    dac->conflict_gap_s = fmin(fmax(dac->conflict_gap_s, CONFLICT_GAP_MIN_S), CONFLICT_GAP_MAX_S);
+    dac->conflict_gap_s = fmin(fmax(dac->conflict_gap_s, dac->conflict_min_s), dac->conflict_max_s);
     double overhead_gap_s = fmin(tau * (1 / dac->rho - 1), GAP_MAX_S);
     dac->gap_s = fmax(overhead_gap_s, dac->conflict_gap_s);
 }
@@ -160,6 +173,20 @@ const struct policy_kind policy_dac = {
                      "ASSUMED: step of the feedback estimator [policy.dac.eta]"},
             [START] = {"start", PARAMETER_DURATION, 10, 0.001, 86400, NULL,
                        "ASSUMED: the gap before the first decided attempt [policy.dac.start]"},
+            [RLS_SAMPLES] = {"rls_samples", PARAMETER_NUMBER, 8, 2, 1e6, NULL,
+                             "ASSUMED: attempts before least squares are believed; the moving "
+                             "average until then [policy.dac.rls_samples]"},
+            [RLS_PRIOR] = {"rls_prior", PARAMETER_NUMBER, 1e4, 1e-6, 1e12, NULL,
+                           "ASSUMED: variance of base and slope that least squares start with, "
+                           "and at most [policy.dac.rls_prior]"},
+            [RATE_STEP] = {"rate_step", PARAMETER_NUMBER, 4, 1.001, 1e6, NULL,
+                           "ASSUMED: one step of the rate estimator moves the period by at most "
+                           "this factor, before its weight [policy.dac.rate_step]"},
+            [CONFLICT_MIN] = {"conflict_min", PARAMETER_DURATION, 0.001, 1e-6, 3600, NULL,
+                              "ASSUMED: the conflict side asks for a gap of at least this "
+                              "[policy.dac.conflict_min]"},
+            [CONFLICT_MAX] = {"conflict_max", PARAMETER_DURATION, 86400, 1e-3,
+                              1e7, NULL, "ASSUMED: ... and at most this [policy.dac.conflict_max]"},
         },
     .init = dac_init,
     .on_attempt = dac_on_attempt,

@@ -16,6 +16,7 @@ struct reclaim_driver {
     struct reclaim *reclaim;
     int64_t first_ns;
     int64_t period_ns;
+    double jitter;
     struct random_stream random;
     struct timer round_timer;
     bool performing;
@@ -71,7 +72,8 @@ static bool round_ended(struct reclaim_driver *driver)
         end(driver);
         return true;
     }
-    int64_t gap_ns = (int64_t)((double)driver->period_ns * random_factor(&driver->random, 0.5));
+    int64_t gap_ns =
+        (int64_t)((double)driver->period_ns * random_factor(&driver->random, driver->jitter));
     loop_timer_set(driver->loop, &driver->round_timer, loop_now(driver->loop) + gap_ns);
     return false;
 }
@@ -118,6 +120,7 @@ struct reclaim_driver *reclaim_driver_open(const struct reclaim_driver_options *
     driver->observer = options->observer;
     driver->first_ns = options->first_ns;
     driver->period_ns = options->period_ns;
+    driver->jitter = options->jitter;
     driver->random = random_stream_make(options->reclaim->random.key, 2);
     driver->reclaim = reclaim_open(options->reclaim);
     driver->slot_count = slot_count;

@@ -21,15 +21,16 @@ struct reclaim_observer {
     void (*ended)(void *context);
 };
 
+#define RECLAIM_JITTER 0.5 /* of live reclaimers */
+
 struct reclaim_driver_options {
     struct store *store;
     struct loop *loop;
     const struct reclaim_observer *observer;
     const struct reclaim_options *reclaim; /* copied */
     int64_t first_ns;                      /* until the first round starts */
-    /* Between the end of a round and the next: uniform in [1/2, 3/2) of it, so that several
-     * reclaimers spread. 0: one round. */
-    int64_t period_ns;
+    int64_t period_ns; /* between the end of a round and the next; 0: one round */
+    double jitter;     /* 0..1: that time is uniform in [1-j, 1+j) of it: reclaimers spread */
 };
 
 struct reclaim_driver;

@@ -3,8 +3,6 @@
 
 #include "sim/memory.h"
 
-#define TIMEOUT_NS (2 * NS_PER_S) /* of a request that is never answered */
-
 struct scheduled {
     struct incidents *owner;
     const struct incident *incident;
@@ -71,19 +69,19 @@ void incidents_close(struct incidents *incidents)
     free(incidents);
 }
 
-void incidents_plan_none(struct fault_plan *plan)
+void incidents_plan_none(struct fault_plan *plan, const struct outage *outage)
 {
-    *plan = (struct fault_plan){.timeout_ns = TIMEOUT_NS,
+    *plan = (struct fault_plan){.timeout_ns = outage->timeout_ns,
                                 .delay_ns = 1,
-                                .late_min_ns = TIMEOUT_NS + 1,
-                                .late_max_ns = TIMEOUT_NS + 1};
+                                .late_min_ns = outage->timeout_ns + 1,
+                                .late_max_ns = outage->timeout_ns + 1};
 }
 
-void incidents_plan_outage(struct fault_plan *plan)
+void incidents_plan_outage(struct fault_plan *plan, const struct outage *outage)
 {
-    incidents_plan_none(plan);
+    incidents_plan_none(plan, outage);
     for (int verb = 0; verb < STORE_VERB_COUNT; verb++) {
-        plan->probability[verb][FAULT_ERROR] = 0.5;
-        plan->probability[verb][FAULT_LOST_REQUEST] = 0.5;
+        plan->probability[verb][FAULT_ERROR] = outage->errors;
+        plan->probability[verb][FAULT_LOST_REQUEST] = 1.0 - outage->errors;
     }
 }

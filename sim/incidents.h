@@ -12,7 +12,7 @@
       "producers die, and start again as other incarnations once it is over")                      \
     X(INCIDENT_RANK, "rank", "ranks die, and go on from their newest checkpoints")                 \
     X(INCIDENT_ROLLBACK, "rollback", "ranks die, and go back to their oldest checkpoints")         \
-    X(INCIDENT_OUTAGE, "outage", "no request is applied: half are refused, half never answered")
+    X(INCIDENT_OUTAGE, "outage", "no request is applied: each is refused, or never answered")
 
 enum incident_kind {
 #define X(code, name, text) code,
@@ -27,6 +27,12 @@ struct incident {
     int64_t for_ns; /* > 0 */
     uint32_t first; /* process, of those of its kind; of an outage 0 */
     uint32_t count;
+};
+
+/* What happens to requests in an outage. */
+struct outage {
+    double errors;      /* 0..1: this share is answered by an error, the rest never */
+    int64_t timeout_ns; /* > 0: ... and given up after so long */
 };
 
 const char *incident_kind_name(enum incident_kind kind);
@@ -48,7 +54,7 @@ struct incidents *incidents_open(const struct incidents_options *options);
 void incidents_close(struct incidents *incidents);
 
 /* Makes the plan that of an outage, or of none. */
-void incidents_plan_outage(struct fault_plan *plan);
-void incidents_plan_none(struct fault_plan *plan);
+void incidents_plan_outage(struct fault_plan *plan, const struct outage *outage);
+void incidents_plan_none(struct fault_plan *plan, const struct outage *outage);
 
 #endif

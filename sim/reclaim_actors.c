@@ -28,6 +28,8 @@ const char *reclaim_actors_check(const struct reclaim_actors_options *options)
         return NULL;
     if (options->first_ns < 0 || options->period_ns <= 0)
         return "the time between rounds of reclamation is not positive";
+    if (!(options->jitter >= 0.0 && options->jitter <= 1.0))
+        return "the jitter of that time is not in 0..1";
     if (options->reclaim.deletes_max < 1 || options->reclaim.deletes_max > RECLAIM_DELETES_MAX)
         return "the deletions in flight are not in 1..64";
     if (options->reclaim.full_every < 1)
@@ -79,6 +81,7 @@ static void actor_open(struct reclaim_actors *reclaimers, uint32_t number)
         .reclaim = &reclaim,
         .first_ns = options->first_ns,
         .period_ns = options->period_ns,
+        .jitter = options->jitter,
     };
     actor->driver = reclaim_driver_open(&driver);
     reclaim_driver_start(actor->driver);

@@ -12,6 +12,7 @@ struct reclaim_actors_options {
     uint32_t count; /* 0: none */
     int64_t first_ns;
     int64_t period_ns; /* > 0: between rounds, see core/reclaim_driver.h */
+    double jitter;     /* 0..1 (core/reclaim_driver.h) */
     /* Its random stream is set by the run, from (seed, number). */
     struct reclaim_options reclaim;
 };

@@ -65,6 +65,10 @@ static bool overlap(const struct incident *a, const struct incident *b)
 
 static const char *check_incidents(const struct simulation_options *options)
 {
+    const struct outage *outage = &options->outage;
+    if (options->incident_count > 0 &&
+        !(outage->timeout_ns > 0 && outage->errors >= 0.0 && outage->errors <= 1.0))
+        return "an outage's share of errors is not in 0..1, or its timeout is not positive";
     for (uint32_t i = 0; i < options->incident_count; i++) {
         const struct incident *incident = &options->incidents[i];
         uint32_t processes = processes_of(options, incident->kind);
@@ -286,7 +290,7 @@ static void incident_begins(void *context, const struct incident *incident)
             rank_actors_kill(simulation->ranks, i);
             break;
         case INCIDENT_OUTAGE:
-            incidents_plan_outage(&simulation->faults);
+            incidents_plan_outage(&simulation->faults, &simulation->options->outage);
             break;
         case INCIDENT_KIND_COUNT:
             assert(false);
@@ -309,7 +313,7 @@ static void incident_is_over(void *context, const struct incident *incident)
             rank_actors_restart(simulation->ranks, i, RANK_GOES_BACK);
             break;
         case INCIDENT_OUTAGE:
-            incidents_plan_none(&simulation->faults);
+            incidents_plan_none(&simulation->faults, &simulation->options->outage);
             break;
         case INCIDENT_KIND_COUNT:
             assert(false);
@@ -430,7 +434,7 @@ void simulation_run(const struct simulation_options *options, struct simulation_
                           .request = on_rank_request,
                           .ended = on_rank_ended},
     };
-    incidents_plan_none(&simulation.faults);
+    incidents_plan_none(&simulation.faults, &options->outage);
     simulation.observer.context = &simulation;
     simulation.rank_observer.context = &simulation;
     simulation.actors = memory_make(options->producers, sizeof(*simulation.actors));

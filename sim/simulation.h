@@ -53,6 +53,7 @@ struct simulation_options {
     /* Those of one kind do not overlap, where they are about the same process. */
     const struct incident *incidents; /* borrowed */
     uint32_t incident_count;
+    struct outage outage; /* any, if there are no incidents */
     /* Told each sample_ns, and when the run is over; does not change the run. NULL: not called. */
     void (*sampled)(void *context, const struct simulation_sample *sample);
     int64_t sample_ns;

@@ -91,7 +91,8 @@ static void start(struct swarm *swarm, const struct reclaim_options *options, in
                                             .observer = &demon->observer,
                                             .reclaim = options,
                                             .first_ns = first_ns,
-                                            .period_ns = period_ns};
+                                            .period_ns = period_ns,
+                                            .jitter = RECLAIM_JITTER};
     demon->driver = reclaim_driver_open(&driver);
     reclaim_driver_start(demon->driver);
 }

@@ -35,6 +35,7 @@ static const struct order orders[] = {
     {"commit.retry", "commit.retry_max", false},
     {"policy.aimd.min", "policy.aimd.max", false},
     {"policy.incr.min", "policy.incr.max", false},
+    {"policy.dac.conflict_min", "policy.dac.conflict_max", false},
     {"ranks.poll_min", "ranks.poll_max", false},
     {"live.fault.burst_max", "live.fault.burst_period", true},
 };

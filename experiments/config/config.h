@@ -85,6 +85,8 @@ struct run_config {
     int64_t warmup_ns;   /* run.warmup: left out of metrics, never of series; below the duration */
     int64_t bin_ns;      /* run.bin: width of one point of a series */
     char incidents[CONFIG_PATH_MAX]; /* run.incidents (incident_list.h); empty: none */
+    double outage_errors;            /* run.outage_errors: of requests, the others are lost */
+    int64_t outage_timeout_ns;       /* run.outage_timeout */
 };
 
 struct commit_config {
@@ -112,12 +114,16 @@ struct ranks_config {
     uint64_t fetches;          /* ranks.fetches */
     int64_t poll_min_ns;       /* ranks.poll_min */
     int64_t poll_max_ns;       /* ranks.poll_max */
+    uint64_t poll_smoothing;   /* ranks.poll_smoothing: a version's weight is one in so many */
+    uint64_t poll_early;       /* ranks.poll_early: one part in so many of the pace */
+    double poll_jitter;        /* ranks.poll_jitter */
 };
 
 /* Reclamation in a simulated run (core/reclaim.h). */
 struct reclaim_config {
     uint64_t count;          /* reclaim.count; 0: none */
     int64_t period_ns;       /* reclaim.period */
+    double jitter;           /* reclaim.jitter: period_ns *= uniform [1-j, 1+j) */
     uint64_t behind;         /* reclaim.behind, versions */
     int64_t grace_ns;        /* reclaim.grace */
     int64_t marker_grace_ns; /* reclaim.marker_grace */

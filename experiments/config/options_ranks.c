@@ -8,6 +8,13 @@ static const struct option rows[] = {
      "what is made to happen in a simulated run, as producer:0-1@60s+20s,rank:2@2min+5s,"
      "rollback:0-7@3min+5s,outage@4min+15s",
      FIELD(run.incidents)},
+    {"run.outage_errors", UNIT_RATIO, 0, "0.5", 0, 1, NULL,
+     "ASSUMED: share of the requests in an outage that are answered by an error; the others are "
+     "never answered [run.outage_errors]",
+     FIELD(run.outage_errors)},
+    {"run.outage_timeout", UNIT_DURATION, 0, "2s", SECONDS(1e-3), HOUR, NULL,
+     "ASSUMED: a request that is never answered is given up after so long [run.outage_timeout]",
+     FIELD(run.outage_timeout_ns)},
 
     {"ranks.count", UNIT_COUNT, 0, "0", 0, CONFIG_RANKS_MAX, NULL,
      "ranks of a simulated training job, one for each slice of tgb.mesh; without a mesh each reads "
@@ -30,24 +37,38 @@ static const struct option rows[] = {
     {"ranks.save", UNIT_DURATION, 0, "1s", 0, HOUR, NULL,
      "ASSUMED: a checkpoint is durable after up to so long [ranks.save]", FIELD(ranks.save_ns)},
     {"ranks.prefetch", UNIT_BYTES, 0, "256MiB", 1, 1e15, NULL,
-     "slices that a rank holds or is fetching, before they are used", FIELD(ranks.prefetch_bytes)},
+     "ASSUMED: slices that a rank holds or is fetching, before they are used [ranks.prefetch]",
+     FIELD(ranks.prefetch_bytes)},
     {"ranks.fetches", UNIT_COUNT, 0, "32", 1, CONSUMER_FETCHES_MAX, NULL,
-     "slices, at most, that a rank is fetching or holds; and known steps ahead of it, below which "
-     "it looks for new ones",
+     "ASSUMED: slices, at most, that a rank is fetching or holds; and known steps ahead of it, "
+     "below which it looks for new ones [ranks.fetches]",
      FIELD(ranks.fetches)},
     {"ranks.poll_min", UNIT_DURATION, 0, "10ms", SECONDS(1e-6), HOUR, NULL,
-     "a rank looks for new steps at the pace at which they come, at most so often",
+     "ASSUMED: a rank looks for new steps at the pace at which they come, at most so often "
+     "[ranks.poll_min]",
      FIELD(ranks.poll_min_ns)},
     {"ranks.poll_max", UNIT_DURATION, 0, "2s", SECONDS(1e-6), HOUR, NULL,
-     "... and at least so often", FIELD(ranks.poll_max_ns)},
+     "ASSUMED: ... and at least so often [ranks.poll_max]", FIELD(ranks.poll_max_ns)},
+    {"ranks.poll_smoothing", UNIT_COUNT, 0, "8", 1, 1e6, NULL,
+     "ASSUMED: weight of the newest version in that pace, one in so many [ranks.poll_smoothing]",
+     FIELD(ranks.poll_smoothing)},
+    {"ranks.poll_early", UNIT_COUNT, 0, "8", 1, 1e6, NULL,
+     "ASSUMED: a rank looks one part in so many of the pace before a version is due "
+     "[ranks.poll_early]",
+     FIELD(ranks.poll_early)},
+    {"ranks.poll_jitter", UNIT_RATIO, 0, "0.1", 0, 1, NULL,
+     "ASSUMED: the time of a look varies uniformly by this share, up and down [ranks.poll_jitter]",
+     FIELD(ranks.poll_jitter)},
 
     {"reclaim.count", UNIT_COUNT, 0, "0", 0, CONFIG_RECLAIMERS_MAX, NULL,
      "processes that reclaim storage in a simulated run; 0: nothing is ever deleted",
      FIELD(reclaim.count)},
     {"reclaim.period", UNIT_DURATION, 0, "60s", SECONDS(1e-3), 24 * HOUR, NULL,
-     "ASSUMED: from the end of a round of reclamation to the next, half of it up and down "
-     "[reclaim.period]",
+     "ASSUMED: from the end of a round of reclamation to the next [reclaim.period]",
      FIELD(reclaim.period_ns)},
+    {"reclaim.jitter", UNIT_RATIO, 0, "0.5", 0, 1, NULL,
+     "ASSUMED: that time varies uniformly by this share, up and down [reclaim.jitter]",
+     FIELD(reclaim.jitter)},
     {"reclaim.behind", UNIT_COUNT, 0, "4", 0, 1e9, NULL,
      "ASSUMED: versions of the manifest that stay, behind the newest [reclaim.behind]",
      FIELD(reclaim.behind)},
@@ -63,7 +84,7 @@ static const struct option rows[] = {
      "[reclaim.full_every]",
      FIELD(reclaim.full_every)},
     {"reclaim.deletes", UNIT_COUNT, 0, "32", 1, RECLAIM_DELETES_MAX, NULL,
-     "deletions at once of one process", FIELD(reclaim.deletes)},
+     "ASSUMED: deletions at once of one process [reclaim.deletes]", FIELD(reclaim.deletes)},
 };
 
 struct option_rows option_rows_of_ranks(void)

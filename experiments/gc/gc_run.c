@@ -61,6 +61,7 @@ enum reclaim_end gc_run(struct live_session *session, const struct gc_options *o
         .observer = &observer,
         .reclaim = &reclaim,
         .period_ns = options->period_ns,
+        .jitter = RECLAIM_JITTER,
     };
     gc.driver = reclaim_driver_open(&driver);
     live_loop_on_signal(session->loop, SIGINT, on_signal, &gc);

@@ -45,6 +45,9 @@ static void ranks_of(const struct config *config, struct rank_actors_options *ra
                      .lookahead = (uint32_t)from->fetches,
                      .poll_min_ns = from->poll_min_ns,
                      .poll_max_ns = from->poll_max_ns,
+                     .poll_smoothing = (uint32_t)from->poll_smoothing,
+                     .poll_early = (uint32_t)from->poll_early,
+                     .poll_jitter = from->poll_jitter,
                      .retry_ns = commit->retry_ns,
                      .retry_max_ns = commit->retry_max_ns,
                      .checkpoints_kept = (uint32_t)from->checkpoints_kept},
@@ -58,6 +61,7 @@ static void reclaimers_of(const struct config *config, struct reclaim_actors_opt
         .count = (uint32_t)from->count,
         .first_ns = from->period_ns,
         .period_ns = from->period_ns,
+        .jitter = from->jitter,
         .reclaim = {.retry_ns = config->commit.retry_ns,
                     .retry_max_ns = config->commit.retry_max_ns,
                     .ranks = (uint32_t)config->ranks.count,
@@ -223,6 +227,8 @@ int simulate_once(const struct config *config, uint64_t seed, struct run_results
         snprintf(error, RUNNER_ERROR_MAX, "run.incidents: %s", diagnostic.text);
         return 1;
     }
+    options.outage = (struct outage){.errors = config->run.outage_errors,
+                                     .timeout_ns = config->run.outage_timeout_ns};
     options.incidents = incidents.items;
     options.incident_count = incidents.count;
     const char *wrong = simulation_options_check(&options);

@@ -6,10 +6,18 @@
 
 #define MIB (UINT64_C(1) << 20)
 
+static struct estimator make(enum estimator_kind kind, double weight, double forgetting)
+{
+    struct estimator estimator;
+    struct estimator_options options = {
+        .kind = kind, .samples_min = 8, .weight = weight, .forgetting = forgetting, .prior = 1e4};
+    estimator_init(&estimator, &options);
+    return estimator;
+}
+
 static void average_weighs_the_newest(void)
 {
-    struct estimator e;
-    estimator_init(&e, ESTIMATOR_EWMA, 0.25, 1);
+    struct estimator e = make(ESTIMATOR_EWMA, 0.25, 1);
     CU_ASSERT_EQUAL(estimator_at(&e, MIB), 0);
     estimator_add(&e, 4, MIB);
     CU_ASSERT_DOUBLE_EQUAL(estimator_at(&e, 9 * MIB), 4, 1e-12);
@@ -23,8 +31,7 @@ static void average_weighs_the_newest(void)
 static void least_squares_recover_base_and_slope(void)
 {
     struct random_stream stream = random_stream_make(1, 1);
-    struct estimator e;
-    estimator_init(&e, ESTIMATOR_RLS, 0.2, 1);
+    struct estimator e = make(ESTIMATOR_RLS, 0.2, 1);
     for (uint64_t i = 0; i < 2000; i++) {
         uint64_t bytes = i * 20 * MIB / 2000;
         double exact = 0.050 + 0.030 * (double)bytes / (double)MIB;
@@ -38,8 +45,7 @@ static void least_squares_recover_base_and_slope(void)
 
 static void least_squares_follow_a_change(void)
 {
-    struct estimator e;
-    estimator_init(&e, ESTIMATOR_RLS, 0.2, 0.95);
+    struct estimator e = make(ESTIMATOR_RLS, 0.2, 0.95);
     for (uint64_t i = 0; i < 400; i++) {
         uint64_t bytes = (1 + i % 8) * MIB;
         double slope = i < 200 ? 0.01 : 0.05;
@@ -50,18 +56,35 @@ static void least_squares_follow_a_change(void)
 
 static void average_stands_in_until_there_are_samples_enough(void)
 {
-    struct estimator e;
-    estimator_init(&e, ESTIMATOR_RLS, 0.5, 1);
+    struct estimator e = make(ESTIMATOR_RLS, 0.5, 1);
     estimator_add(&e, 2, MIB);
     CU_ASSERT_DOUBLE_EQUAL(estimator_at(&e, 100 * MIB), 2, 1e-12);
+}
+
+static void a_narrow_prior_holds_the_estimate_back(void)
+{
+    double reached[2];
+    for (int i = 0; i < 2; i++) {
+        struct estimator_options options = {.kind = ESTIMATOR_RLS,
+                                            .samples_min = 2,
+                                            .weight = 0.2,
+                                            .forgetting = 1,
+                                            .prior = i == 0 ? 1e4 : 0.01};
+        struct estimator e;
+        estimator_init(&e, &options);
+        for (uint64_t bytes = MIB; bytes <= 4 * MIB; bytes += MIB)
+            estimator_add(&e, (double)bytes / (double)MIB, bytes);
+        reached[i] = estimator_at(&e, 8 * MIB);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(reached[0], 8, 0.01);
+    CU_ASSERT(reached[1] > 0 && reached[1] < 4);
 }
 
 /* All samples at one size: nothing tells base from slope, and nothing may run away. */
 static void one_size_for_ever_is_harmless(void)
 {
     struct random_stream stream = random_stream_make(2, 1);
-    struct estimator e;
-    estimator_init(&e, ESTIMATOR_RLS, 0.2, 0.9);
+    struct estimator e = make(ESTIMATOR_RLS, 0.2, 0.9);
     for (int i = 0; i < 100000; i++)
         estimator_add(&e, 0.5 * random_factor(&stream, 0.1), 3 * MIB);
     CU_ASSERT_DOUBLE_EQUAL(estimator_at(&e, 3 * MIB), 0.5, 0.05);
@@ -71,8 +94,7 @@ static void one_size_for_ever_is_harmless(void)
 
 static void durations_that_fall_with_size_never_turn_negative(void)
 {
-    struct estimator e;
-    estimator_init(&e, ESTIMATOR_RLS, 0.2, 1);
+    struct estimator e = make(ESTIMATOR_RLS, 0.2, 1);
     for (uint64_t i = 0; i < 100; i++)
         estimator_add(&e, 10 - 0.1 * (double)i, i * MIB);
     CU_ASSERT(estimator_at(&e, 1000 * MIB) > 0);
@@ -83,6 +105,7 @@ const struct harness_test estimator_tests[] = {
     HARNESS_TEST(least_squares_recover_base_and_slope),
     HARNESS_TEST(least_squares_follow_a_change),
     HARNESS_TEST(average_stands_in_until_there_are_samples_enough),
+    HARNESS_TEST(a_narrow_prior_holds_the_estimate_back),
     HARNESS_TEST(one_size_for_ever_is_harmless),
     HARNESS_TEST(durations_that_fall_with_size_never_turn_negative),
     {0},

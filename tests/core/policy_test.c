@@ -98,11 +98,40 @@ enum conflict {
     FEEDBACK,
 };
 
-/* rho, kappa, estimator, window (0 ewma, 1 rls), weight, forgetting, eta, start. */
+/* Parameters of dac: the defaults, until they are set. */
+struct dac_values {
+    double values[POLICY_PARAMETERS_MAX];
+};
+
+static void set(struct dac_values *dac, const char *name, double value)
+{
+    const struct policy_kind *kind = policy_kind_find("dac");
+    for (size_t i = 0; i < policy_parameter_count(kind); i++)
+        if (strcmp(kind->parameters[i].name, name) == 0) {
+            dac->values[i] = value;
+            return;
+        }
+    CU_FAIL("no such parameter");
+}
+
+static struct dac_values dac_values(double rho, double kappa, enum conflict estimator, double start)
+{
+    struct dac_values dac;
+    const struct policy_kind *kind = policy_kind_find("dac");
+    for (size_t i = 0; i < policy_parameter_count(kind); i++)
+        dac.values[i] = kind->parameters[i].value_default;
+    set(&dac, "rho", rho);
+    set(&dac, "kappa", kappa);
+    set(&dac, "estimator", (double)estimator);
+    set(&dac, "start", start);
+    set(&dac, "window", 0); /* ewma */
+    set(&dac, "weight", 0.5);
+    return dac;
+}
+
 static struct policy dac_with(double rho, double kappa, enum conflict estimator, double start)
 {
-    double values[] = {rho, kappa, (double)estimator, 0, 0.5, 0.98, 0.5, start};
-    return policy_with("dac", values);
+    return policy_with("dac", dac_values(rho, kappa, estimator, start).values);
 }
 
 static void dac_keeps_the_overhead_budget(void)
@@ -149,6 +178,29 @@ static void dac_rate_scales_the_period_by_what_it_saw(void)
     attempt.since_last_ns = 0;
     policy_on_attempt(&first, &attempt);
     CU_ASSERT_DOUBLE_EQUAL(gap_s(&first), 9, 1e-6);
+}
+
+static void dac_conflict_side_stays_between_its_bounds(void)
+{
+    struct dac_values dac = dac_values(0.99, 0.5, RATE, 9);
+    set(&dac, "rate_step", 10); /* 0.1443 is within it: 10 x sqrt(0.1 / ln 2) - 1 */
+    struct policy policy = policy_with("dac", dac.values);
+    struct attempt attempt = {.tau_ns = NS_PER_S,
+                              .window_ns = NS_PER_S / 2,
+                              .since_last_ns = 40 * NS_PER_S,
+                              .foreign_versions = 8,
+                              .producers_active = 9};
+    policy_on_attempt(&policy, &attempt);
+    CU_ASSERT_DOUBLE_EQUAL(gap_s(&policy), 10 * sqrt(0.1 / log(2)) - 1, 1e-6);
+    set(&dac, "conflict_min", 3);
+    policy = policy_with("dac", dac.values);
+    policy_on_attempt(&policy, &attempt);
+    CU_ASSERT_DOUBLE_EQUAL(gap_s(&policy), 3, 1e-6);
+    set(&dac, "conflict_min", 0.5);
+    set(&dac, "conflict_max", 2);
+    policy = policy_with("dac", dac.values);
+    policy_on_attempt(&policy, &attempt);
+    CU_ASSERT_DOUBLE_EQUAL(gap_s(&policy), 2, 1e-6);
 }
 
 static void dac_feedback_steps_in_the_logarithm(void)
@@ -205,8 +257,12 @@ static void dac_stays_in_range_whatever_it_sees(void)
 {
     for (int estimator = MODEL; estimator <= FEEDBACK; estimator++) {
         for (int window = 0; window < 2; window++) {
-            double values[] = {0.0001, 0.0001, estimator, window, 1, 0.5, 10, 86400};
-            struct policy policy = policy_with("dac", values);
+            struct dac_values dac = dac_values(0.0001, 0.0001, (enum conflict)estimator, 86400);
+            set(&dac, "window", window);
+            set(&dac, "weight", 1);
+            set(&dac, "forgetting", 0.5);
+            set(&dac, "eta", 10);
+            struct policy policy = policy_with("dac", dac.values);
             struct attempt attempt = {.outcome = ATTEMPT_LOST,
                                       .tau_ns = 3600 * NS_PER_S,
                                       .window_ns = 3600 * NS_PER_S,
@@ -291,6 +347,7 @@ const struct harness_test policy_tests[] = {
     HARNESS_TEST(dac_keeps_the_overhead_budget),
     HARNESS_TEST(dac_model_spreads_producers_over_the_window),
     HARNESS_TEST(dac_rate_scales_the_period_by_what_it_saw),
+    HARNESS_TEST(dac_conflict_side_stays_between_its_bounds),
     HARNESS_TEST(dac_feedback_steps_in_the_logarithm),
     HARNESS_TEST(dac_feedback_is_not_wound_down_behind_the_overhead_side),
     HARNESS_TEST(dac_steps_from_the_gap_that_was_really_waited),

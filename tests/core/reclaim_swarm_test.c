@@ -294,7 +294,8 @@ static void reclaimer_start(struct swarm *swarm, struct reclaimer *reclaimer)
                                             .loop = &swarm->yard->loop.loop,
                                             .observer = &reclaimer->observer,
                                             .reclaim = &options,
-                                            .period_ns = 20 * NS_PER_MS};
+                                            .period_ns = 20 * NS_PER_MS,
+                                            .jitter = RECLAIM_JITTER};
     reclaimer->driver = reclaim_driver_open(&driver);
     reclaim_driver_start(reclaimer->driver);
 }

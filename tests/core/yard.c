@@ -236,7 +236,8 @@ void yard_start(struct yard *yard, int64_t period_ns)
                                              .loop = &yard->loop.loop,
                                              .observer = &yard->observer,
                                              .reclaim = &yard->options,
-                                             .period_ns = period_ns};
+                                             .period_ns = period_ns,
+                                             .jitter = RECLAIM_JITTER};
     yard->port++;
     yard->ended = false;
     yard->driver = reclaim_driver_open(&options);

@@ -189,7 +189,8 @@ void fuzz_reclaim(const uint8_t *data, size_t size)
                                                              .loop = &loop.loop,
                                                              .observer = &observer,
                                                              .reclaim = &options,
-                                                             .period_ns = 10 * NS_PER_MS});
+                                                             .period_ns = 10 * NS_PER_MS,
+                                                             .jitter = RECLAIM_JITTER});
     reclaim_driver_start(driver);
     for (int i = 0; i < STEPS_MAX && !fuzz_ended(&input); i++)
         manual_loop_step(&loop);

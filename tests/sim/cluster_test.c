@@ -57,12 +57,16 @@ static struct simulation_options cluster_options(void)
                                .lookahead = 8,
                                .poll_min_ns = 200 * NS_PER_MS,
                                .poll_max_ns = 5 * NS_PER_S,
+                               .poll_smoothing = CONSUMER_POLL_SMOOTHING,
+                               .poll_early = CONSUMER_POLL_EARLY,
+                               .poll_jitter = CONSUMER_POLL_JITTER,
                                .retry_ns = 100 * NS_PER_MS,
                                .retry_max_ns = 5 * NS_PER_S,
                                .checkpoints_kept = 2}},
         .reclaimers = {.count = 2,
                        .first_ns = MINUTE,
                        .period_ns = 10 * NS_PER_S,
+                       .jitter = RECLAIM_JITTER,
                        .reclaim = {.retry_ns = 100 * NS_PER_MS,
                                    .retry_max_ns = 5 * NS_PER_S,
                                    .ranks = RANKS,
@@ -113,6 +117,7 @@ static void a_cluster_survives_what_happens_to_it(void)
     };
     struct simulation_options options = cluster_options();
     options.incidents = incidents;
+    options.outage = (struct outage){.errors = 0.5, .timeout_ns = 2 * NS_PER_S};
     options.incident_count = HARNESS_COUNT(incidents);
     check_run(&options);
 }

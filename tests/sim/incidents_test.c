@@ -12,10 +12,13 @@ static const struct incident troubles[] = {
     {INCIDENT_PRODUCER, AT(890), AT(100), 7, 1}, /* dead at the end */
 };
 
+static const struct outage outage = {.errors = 0.5, .timeout_ns = 2 * NS_PER_S};
+
 static struct simulation_options make_troubled(void)
 {
     struct simulation_options options = whole_run_reclaimed(2, 900);
     options.incidents = troubles;
+    options.outage = outage;
     options.incident_count = HARNESS_COUNT(troubles);
     return options;
 }
@@ -100,6 +103,10 @@ static void incidents_are_checked(void)
     struct simulation_options options = whole_run_ranks(4, 60);
     options.incidents = overlapping;
     options.incident_count = 2;
+    CU_ASSERT_STRING_EQUAL(
+        simulation_options_check(&options),
+        "an outage's share of errors is not in 0..1, or its timeout is not positive");
+    options.outage = outage;
     CU_ASSERT_STRING_EQUAL(simulation_options_check(&options),
                            "two incidents of one process overlap");
     options.incident_count = 1;

@@ -82,6 +82,9 @@ struct simulation_options whole_run_ranks(uint32_t ranks, int64_t seconds)
                      .lookahead = 8,
                      .poll_min_ns = 200 * NS_PER_MS,
                      .poll_max_ns = 10 * NS_PER_S,
+                     .poll_smoothing = CONSUMER_POLL_SMOOTHING,
+                     .poll_early = CONSUMER_POLL_EARLY,
+                     .poll_jitter = CONSUMER_POLL_JITTER,
                      .retry_ns = 100 * NS_PER_MS,
                      .retry_max_ns = 10 * NS_PER_S,
                      .checkpoints_kept = 3}};
@@ -95,6 +98,7 @@ struct simulation_options whole_run_reclaimed(uint32_t reclaimers, int64_t secon
         (struct reclaim_actors_options){.count = reclaimers,
                                         .first_ns = 10 * NS_PER_S,
                                         .period_ns = 10 * NS_PER_S,
+                                        .jitter = RECLAIM_JITTER,
                                         .reclaim = {.retry_ns = 100 * NS_PER_MS,
                                                     .retry_max_ns = 10 * NS_PER_S,
                                                     .ranks = options.ranks.count,
