@@ -238,6 +238,8 @@ static void set_bound(const struct s3_call *call, struct s3_exchange *exchange)
     else
         exchange->bound = (struct object_bound){
             .bytes_max = op->verb == STORE_LIST ? S3_XML_BYTES_MAX : S3_ERROR_BYTES_MAX};
+    if (exchange->bound.bytes_max > S3_OBJECT_BYTES_MAX)
+        exchange->bound.bytes_max = S3_OBJECT_BYTES_MAX;
 }
 
 static void build(struct s3_call *call, int64_t now_ns)

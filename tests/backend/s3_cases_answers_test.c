@@ -280,6 +280,17 @@ static void row_27_damage_is_found_and_named(void)
     spoil_newest(&(struct hostile_rule){.length_off = -5}, "checksum");
 }
 
+/* It is not read to its end, and not again. */
+static void row_27_a_version_of_no_version_s_length_is_named(void)
+{
+    static char text[(2 << 20) + 1];
+    memset(text, 'x', sizeof(text) - 1);
+    struct hostile_rule rule = {.reply = HOSTILE_SAY, .status = 200, .body = text};
+    spoil_newest(&rule, "2097152 bytes, and the first ones are none of its kind|restore it");
+    rule.coding = HOSTILE_CHUNKED;
+    spoil_newest(&rule, "the first ones are none of its kind|restore it");
+}
+
 static void row_27_damage_that_passes_is_read_again(void)
 {
     spoil_newest(&(struct hostile_rule){.times = 1, .flip = true}, NULL);
@@ -411,6 +422,7 @@ const struct harness_test s3_cases_answers_tests[] = {
     HARNESS_TEST(row_26_errors_without_words_name_what_they_can),
     HARNESS_TEST(row_26_html_under_200_is_no_success),
     HARNESS_TEST(row_27_damage_is_found_and_named),
+    HARNESS_TEST(row_27_a_version_of_no_version_s_length_is_named),
     HARNESS_TEST(row_27_damage_that_passes_is_read_again),
     HARNESS_TEST(row_27_damage_of_a_foreign_object_is_found),
     HARNESS_TEST(row_28_two_endpoints_have_two_winners),

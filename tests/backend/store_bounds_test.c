@@ -349,6 +349,28 @@ static void of_a_whole_object_only_the_part_is_kept(void)
     flooded_close(&flooded);
 }
 
+/* Whatever is asked for: where a manifest names a part of 2^60 bytes, for one. */
+static void no_object_is_longer_than_s3_has_them(void)
+{
+    static const char *const heads[] = {
+        OK_HEAD "Content-Length: 6000000000\r\n\r\n",
+        "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-5999999999/6000000000\r\n"
+        "Content-Length: 6000000000\r\n\r\n",
+    };
+    for (size_t i = 0; i < 2 * HARNESS_COUNT(heads); i++) {
+        const struct flood flood = {.head = heads[i / 2], .bytes_most = GIB};
+        struct flooded flooded;
+        flooded_open(&flooded, &flood);
+        s3_rig_op_init(&flooded.op, STORE_GET, "key");
+        flooded.op.op.range_bytes = i % 2 == 0 ? UINT64_MAX : 0;
+        flooded.op.op.bound.bytes_max = UINT64_MAX;
+        CU_ASSERT_EQUAL(s3_rig_do(&flooded.rig, &flooded.op), STORE_FAILED);
+        check_text(flooded.op.op.error, "6000000000 bytes, of which 5368709120 may be read");
+        flooded_close(&flooded);
+        CU_ASSERT(flooded.server.sent_bytes < SOCKET_BYTES);
+    }
+}
+
 const struct harness_test store_bounds_tests[] = {
     HARNESS_TEST(a_sparse_version_is_damage_and_costs_no_memory),
     HARNESS_TEST(a_sparse_mark_costs_no_memory),
@@ -356,5 +378,6 @@ const struct harness_test store_bounds_tests[] = {
     HARNESS_TEST(an_endless_version_is_hung_up_on),
     HARNESS_TEST(every_endless_answer_is_hung_up_on),
     HARNESS_TEST(of_a_whole_object_only_the_part_is_kept),
+    HARNESS_TEST(no_object_is_longer_than_s3_has_them),
     {0},
 };
