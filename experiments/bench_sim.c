@@ -165,7 +165,7 @@ bool bench_scale(struct bench *bench)
     if (!load((struct overrides){5, texts}, &experiment))
         return false;
     const struct config *config = &experiment.arms[0].config;
-    report_yardstick(bench, "yardstick, 2,048 timers", 2048, "about as many as the next line has set");
+    report_yardstick(bench, "yardstick, 2,048 timers", 2048, "about as many as below");
     struct timing timing = measure(config, 0, REPEATS);
     report_events(bench, "1,024 producers, 1 h", &timing, TARGET_EVENTS);
     double speed = (double)config->run.duration_ns / 1e9 / timing.wall_s;
