@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -228,6 +229,20 @@ static void keep_start(struct consume_rank *rank, uint64_t step)
         ask_checkpoint(rank, step);
 }
 
+/* All that is kept is stamped with this number by now. Who keeps nothing leaves alone what a
+ * process before it may come back to. */
+static void delete_former(struct consume_rank *rank)
+{
+    const struct membership *membership = &consumer_driver_consumer(rank->driver)->membership;
+    bool may_come_back = rank->options->job->checkpoints == NULL && membership->before != 0;
+    if (membership->number == 1 || may_come_back)
+        return;
+    rank->former = malloc(sizeof(*rank->former));
+    assert(rank->former != NULL);
+    former_numbers_delete(rank->former, rank->session.store, rank->options->rank,
+                          membership->number);
+}
+
 static void on_running(void *context, uint32_t consumer, uint64_t step)
 {
     struct consume_rank *rank = context;
@@ -250,6 +265,7 @@ static void on_running(void *context, uint32_t consumer, uint64_t step)
         stop(rank, CONSUME_DONE);
     else if (job->checkpoints != NULL)
         keep_start(rank, step);
+    delete_former(rank);
 }
 
 static void on_save(void *context, uint32_t consumer, const struct checkpoint_set *checkpoints)

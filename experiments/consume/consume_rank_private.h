@@ -6,6 +6,7 @@
 #include "experiments/consume/checkpoint_file.h"
 #include "experiments/consume/consume_rank.h"
 #include "experiments/consume/consume_wire.h"
+#include "experiments/consume/former_numbers.h"
 #include "experiments/trials/histogram.h"
 
 #define CONSUME_RANK_PROGRESS_NS (250 * NS_PER_MS)
@@ -19,9 +20,10 @@ struct consume_rank {
     struct timer step;
     struct timer drain;
     struct timer progress;
-    struct histogram slices; /* latencies */
-    uint64_t longest_bytes;  /* range of a slice */
-    int log;                 /* -1: none */
+    struct former_numbers *former; /* in flight when the process ends, perhaps: never freed */
+    struct histogram slices;       /* latencies */
+    uint64_t longest_bytes;        /* range of a slice */
+    int log;                       /* -1: none */
     bool watched;
     bool running;
     bool stopping;

@@ -41,6 +41,7 @@ extern const struct harness_test given_files_tests[];
 extern const struct harness_test produce_tests[];
 extern const struct harness_test checkpoint_file_tests[];
 extern const struct harness_test job_lock_tests[];
+extern const struct harness_test former_numbers_tests[];
 extern const struct harness_test order_digest_tests[];
 extern const struct harness_test consume_memory_tests[];
 extern const struct harness_test consume_wire_tests[];
@@ -99,6 +100,7 @@ static const struct harness_suite suites[] = {
     {"produce", produce_tests},
     {"checkpoint_file", checkpoint_file_tests},
     {"job_lock", job_lock_tests},
+    {"former_numbers", former_numbers_tests},
     {"order_digest", order_digest_tests},
     {"consume_wire", consume_wire_tests},
     {"consume_place", consume_place_tests},
