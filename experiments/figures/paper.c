@@ -21,15 +21,19 @@ static char *read_whole(const char *path, struct diagnostic *diagnostic)
                        path, strerror(errno));
         return NULL;
     }
-    char *text = malloc(FILE_BYTES_MAX + 1);
+    char *text = malloc(FILE_BYTES_MAX + 2); /* one more tells that there are more */
     assert(text != NULL);
-    size_t size = fread(text, 1, FILE_BYTES_MAX, file);
-    bool whole = !ferror(file) && feof(file);
+    size_t size = fread(text, 1, FILE_BYTES_MAX + 1, file);
+    bool failed = ferror(file) != 0;
+    bool whole = !failed && size <= FILE_BYTES_MAX;
     fclose(file);
     text[size] = '\0';
     if (whole && strlen(text) == size)
         return text;
-    diagnostic_set(diagnostic, "%s: cannot be read whole, or is no text", path);
+    diagnostic_set(diagnostic, "%s: %s; --paper names a page of text", path,
+                   failed   ? "cannot be read to its end"
+                   : !whole ? "larger than 4 MiB: not such a page"
+                            : "holds a NUL: no text");
     free(text);
     return NULL;
 }

@@ -335,6 +335,13 @@ static void page_that_cannot_be_rewritten_is_known_before(void)
     CU_ASSERT_FALSE(paper_ready(path, names, 2, &diagnostic));
     CU_ASSERT_PTR_NOT_NULL(strstr(diagnostic.text, "<!-- y:begin -->"));
     CU_ASSERT_TRUE(paper_ready(path, names, 1, &diagnostic));
+    scratch_cut(path, 4 << 20); /* with a hole in it */
+    CU_ASSERT_FALSE(paper_ready(path, names, 1, &diagnostic));
+    CU_ASSERT_PTR_NOT_NULL(strstr(diagnostic.text, "NUL"));
+    scratch_cut(path, (4 << 20) + 1);
+    CU_ASSERT_FALSE(paper_ready(path, names, 1, &diagnostic));
+    CU_ASSERT_PTR_NOT_NULL(strstr(diagnostic.text, "larger than 4 MiB"));
+    scratch_write(path, "<!-- x:begin -->\n<!-- x:end -->\n");
     uid_t user = geteuid();
     CU_ASSERT_EQUAL(chmod(path, 0644), 0);
     CU_ASSERT_EQUAL(chmod(fixture.directory, 0555), 0);
