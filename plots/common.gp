@@ -1,9 +1,8 @@
 # What all figures share. A script is called as: gnuplot -c plots/NAME.gp BASE SCRIPTS svg|png
-# and reads BASE.vars (texts and numbers) and BASE.tsv (points), which lie beside the figure.
+# (base, common and terminal_name in the script) and reads BASE.vars (texts and numbers) and BASE.tsv (points), which lie beside the figure.
 set encoding utf8
 set datafile missing 'NaN'
 set datafile separator '\t'
-set termoption noenhanced
 
 # One policy has one colour in all figures (experiments/figures/figure_style.c gives out the numbers),
 # after Okabe and Ito: told apart by people who do not see all colours; dashes tell lines apart in print.
@@ -46,3 +45,31 @@ set grid xtics ytics ls 21
 set border 3 lc rgb '#555555'
 set tics nomirror out scale 0.5 textcolor rgb '#222222'
 unset key
+
+# ---- pages: laid out in pixels from the top left corner, whatever the terminal -----------------
+# A script sets page_width, page_height and page_font, loads page.gp, and places what it draws by these.
+across(x) = x / real(page_width)
+down(y) = 1 - y / real(page_height)
+larger(a, b) = a > b ? a : b
+
+# A legend stands above the panels: in rows, as many columns as the longest name leaves room for.
+# legend.gp draws it; before, a script sets legend_count, legend_width, legend_left and legend_top,
+# and these functions of an entry; legend_kind: 0 a line, 1 a ring, 2 a band, 3 a dot.
+legend_name(i) = ''
+legend_colour(i) = '#000000'
+legend_lw(i) = 2
+legend_dash(i) = 11
+legend_kind(i) = 0
+legend_row = 26
+letter = 9.6
+longest_name(i) = i < 1 ? 0 : larger(strlen(legend_name(i)), longest_name(i - 1))
+legend_most(width, n) = larger(1, int(width / (84 + letter * longest_name(n))))
+legend_rows(width, n) = n < 1 ? 0 : int(ceil(n / real(legend_most(width, n))))
+legend_columns(width, n) = int(ceil(n / real(legend_rows(width, n))))
+
+# Ticks of a logarithmic axis of counts, at every second one, or at each.
+fours = '1, 4, 16, 64, 256, 1024, 4096, 16384, 65536'
+twos = '1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384'
+
+# A time axis that may be minutes long, or months.
+time_step(span) = span > 2.5 && span < 13 ? 1 : 0

@@ -1,40 +1,43 @@
 # Simulated curves and live points: a column for each store, success above, MB/s of one producer below.
-load ARG2.'/common.gp'
-load ARG1.'.vars'
-points = ARG1.'.tsv'
-
-if (ARG3 eq 'svg') { set terminal svg size 1180,900 font 'DejaVu Sans,13' background '#ffffff' } \
-else { set terminal pngcairo size 1770,1350 font 'DejaVu Sans,13' fontscale 1.5 linewidth 1.5 pointscale 1.5 }
-set output ARG1.'.'.ARG3
+base = ARG1; common = ARG2; terminal_name = ARG3
+load common.'/common.gp'
+load base.'.vars'
+points = base.'.tsv'
 
 style(g) = int(word(styles, g))
 of_store(s, g) = word(group_stores, g) eq word(stores, s)
 store_count = words(stores)
 width = 0.90 / store_count
+legend_count = words(policies)
+legend_name(i) = word(policies, i)
+legend_colour(i) = colour(int(word(policy_styles, i)))
+legend_dash(i) = int(word(policy_styles, i)) + 10
+legend_left = 24
+legend_top = 112
+legend_width = 1136
+pushed = legend_rows(legend_width, legend_count) * legend_row
+page_width = 1180
+page_height = 880 + pushed
+page_font = 13
+load common.'/page.gp'
+
+stats points using 1 nooutput name 'PRODUCERS'
 set multiplot
 do for [q=1:2] {
     do for [s=1:store_count] {
         unset label; unset arrow
         if (q == 1 && s == 1) {
-            set label 1 title_text at screen 0.02,0.970 left font ',19'
-            set label 2 caption at screen 0.02,0.935 left textcolor rgb '#444444' font ',12'
-            set label 3 'Lines: simulated, bars: 95 % intervals over seeds; rings: live.' at screen 0.02,0.908 left textcolor rgb '#444444'
-            n = 0
-            do for [g=1:group_count] {
-                if (of_store(1, g)) {
-                    x = 0.06 + n * 0.15
-                    set arrow 10+g from screen x,0.022 to screen x+0.045,0.022 nohead lc rgb colour(style(g)) lw 2 dt style(g)+10
-                    set label 10+g word(groups, g) at screen x+0.052,0.022 left
-                    n = n + 1
-                }
-            }
+            set label 1 title_text at screen 0.02,down(27) left font ',19'
+            set label 2 caption at screen 0.02,down(58) left textcolor rgb '#444444' font ',12'
+            set label 3 'Lines: simulated, bars: 95 % intervals over seeds; rings: live.' at screen 0.02,down(82) left textcolor rgb '#444444'
+            load common.'/legend.gp'
         }
         set lmargin at screen 0.075 + width * (s - 1); set rmargin at screen 0.020 + width * s
-        set tmargin at screen q == 1 ? 0.850 : 0.470; set bmargin at screen q == 1 ? 0.530 : 0.135
+        set tmargin at screen down(pushed + (q == 1 ? 140 : 482)); set bmargin at screen down(pushed + (q == 1 ? 428 : 783))
         set logscale x 2
-        set xrange [0.85:19]
-        set xtics (1, 2, 4, 8, 16)
-        if (q == 1) { set yrange [50:102]; set title word(stores, s) offset 0,-0.5 font ',14'; unset xlabel } \
+        set xrange [0.85*PRODUCERS_min:1.18*PRODUCERS_max]
+        set xtics (@twos)
+        if (q == 1) { set yrange [*<50:102]; set title word(stores, s) offset 0,-0.5 font ',14'; unset xlabel } \
         else { set yrange [0:*]; unset title; set xlabel 'producers (log scale)' }
         if (s == 1) { set ylabel (q == 1 ? 'commit success, %' : 'committed, MB/s of one producer') offset 1.5,0 } else { unset ylabel }
         c = q == 1 ? 2 : 5

@@ -1,11 +1,13 @@
 # Contention on one key: a column for each store, a row for each quantity, the measurement in black.
-load ARG2.'/common.gp'
-load ARG1.'.vars'
-points = ARG1.'.tsv'
-
-if (ARG3 eq 'svg') { set terminal svg size 1180,1340 font 'DejaVu Sans,13' background '#ffffff' } \
-else { set terminal pngcairo size 1770,2010 font 'DejaVu Sans,13' fontscale 1.5 linewidth 1.5 pointscale 1.5 }
-set output ARG1.'.'.ARG3
+base = ARG1; common = ARG2; terminal_name = ARG3
+load common.'/common.gp'
+load base.'.vars'
+points = base.'.tsv'
+page_width = 1180
+page_height = 1340
+page_font = 13
+load common.'/page.gp'
+stats points using 1 nooutput name 'CLIENTS'
 
 # Blocks of points by store: measured, then each model. Styles: simple, contended, left out.
 blocks = words(models) + 1
@@ -33,8 +35,8 @@ do for [q=1:4] {
         set lmargin at screen 0.075 + 0.485 * (s - 1); set rmargin at screen 0.500 + 0.485 * (s - 1)
         set tmargin at screen top(q); set bmargin at screen top(q) - 0.158
         set logscale x 2
-        set xrange [0.85:19]
-        set xtics (1, 2, 4, 8, 16)
+        set xrange [0.85*CLIENTS_min:1.18*CLIENTS_max]
+        set xtics (@twos)
         set yrange [0:*]
         if (q == 2) { set yrange [0:100] }
         if (s == 1) { set ylabel spaced(ylabel(q)) offset 1.5,0 } else { unset ylabel }

@@ -9,6 +9,7 @@
 
 #include "experiments/config/options.h"
 
+#define WINDOW_NS INT64_C(900000000000)
 #define HOUR_NS INT64_C(3600000000000)
 
 static void *grow(void *old, size_t count, size_t size)
@@ -310,6 +311,14 @@ int figure_hours(const struct figure_data *data)
             hours = lasted;
     }
     return (int)hours;
+}
+
+double figure_window_s(const struct figure_arm *arm)
+{
+    const struct config *config = &arm->config;
+    int64_t wished_ns = config->run.duration_ns / 12;
+    int64_t bins = (wished_ns < WINDOW_NS ? wished_ns : WINDOW_NS) / config->run.bin_ns;
+    return (double)(config->run.bin_ns * (bins > 0 ? bins : 1)) / 1e9;
 }
 
 static size_t seed_of_run(const struct figure_arm *arm, int64_t run)

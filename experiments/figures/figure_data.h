@@ -95,6 +95,10 @@ struct statistics_mean figure_mean_of(const double *values, size_t count);
 /* Whole hours that every run of every arm lasted, at most; 0 without arms. */
 int figure_hours(const struct figure_data *data);
 
+/* Of one point of a line over time: 15 minutes, or a twelfth of a run shorter than three hours; in
+ * whole bins, at least one. */
+double figure_window_s(const struct figure_arm *arm);
+
 /* Deinit it by figure_series_deinit. */
 void figure_series_read(const struct figure_data *data, const struct figure_arm *arm,
                         const char *name, struct figure_series *series);

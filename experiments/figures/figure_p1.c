@@ -8,8 +8,7 @@
 #include "experiments/figures/figure_text.h"
 #include "experiments/figures/paper_rules.h"
 
-#define QUANTITIES 7                    /* success and the others */
-#define WINDOW_NS INT64_C(900000000000) /* of one point; in whole bins, at least one */
+#define QUANTITIES 7 /* success and the others */
 
 /* ---- points ---- */
 
@@ -80,20 +79,14 @@ static struct statistics_mean window_other(const struct figure_series *series, d
     return figure_mean_of(seeds, series->run_count);
 }
 
-static double window_s(const struct figure_arm *arm)
-{
-    int64_t bin_ns = arm->config.run.bin_ns;
-    int64_t bins = WINDOW_NS / bin_ns;
-    return (double)(bin_ns * (bins > 0 ? bins : 1)) / 1e9;
-}
-
-/* Adds what was measured at all to `measured`: success, then the others. */
+/* Raises `measured` to how many points the arm has: of success, then of the others. */
 static void plot_arm(const struct figure_data *data, const struct figure_arm *arm,
-                     bool measured[QUANTITIES], FILE *points)
+                     size_t measured[QUANTITIES], FILE *points)
 {
     struct statistics_mean mean;
     struct columns columns;
-    double step_s = window_s(arm);
+    size_t counts[QUANTITIES] = {0};
+    double step_s = figure_window_s(arm);
     double end_s = (double)arm->config.run.duration_ns / 1e9;
     double *seeds = calloc(arm->run_count, sizeof(*seeds));
     assert(seeds != NULL);
@@ -104,15 +97,17 @@ static void plot_arm(const struct figure_data *data, const struct figure_arm *ar
     for (double from_s = 0; from_s < end_s; from_s += step_s) {
         fprintf(points, "%.6g", (from_s + fmin(from_s + step_s, end_s)) / 2 / 3600);
         mean = window_success(&columns, from_s, from_s + step_s, seeds);
-        measured[0] = measured[0] || mean.count > 0;
+        counts[0] += mean.count > 0;
         points_mean(points, mean, 100);
         for (size_t i = 0; i < 6; i++) {
             mean = window_other(&columns.others[i], from_s, from_s + step_s, seeds);
-            measured[i + 1] = measured[i + 1] || mean.count > 0;
+            counts[i + 1] += mean.count > 0;
             points_mean(points, mean, others[i].scale);
         }
         fprintf(points, "\n");
     }
+    for (size_t i = 0; i < QUANTITIES; i++)
+        measured[i] = counts[i] > measured[i] ? counts[i] : measured[i];
     figure_series_deinit(&columns.won);
     figure_series_deinit(&columns.lost);
     for (size_t i = 0; i < 6; i++)
@@ -120,11 +115,20 @@ static void plot_arm(const struct figure_data *data, const struct figure_arm *ar
     free(seeds);
 }
 
+static double longest_hours(const struct figure_data *data)
+{
+    int64_t longest_ns = 0;
+    for (size_t i = 0; i < data->arm_count; i++)
+        if (data->arms[i].config.run.duration_ns > longest_ns)
+            longest_ns = data->arms[i].config.run.duration_ns;
+    return (double)longest_ns / 3.6e12;
+}
+
 static void p1_plot(const struct figure_page *page, FILE *points, FILE *variables)
 {
     const struct figure_data *data = page->data;
     char window[TEXT_MAX];
-    bool measured[QUANTITIES] = {false};
+    size_t measured[QUANTITIES] = {0};
     fprintf(points, "# hour, then mean, low and high of success_%%");
     for (size_t i = 0; i < 6; i++)
         fprintf(points, " %s", others[i].name);
@@ -135,20 +139,19 @@ static void p1_plot(const struct figure_page *page, FILE *points, FILE *variable
     fprintf(variables, "'\nstyles = '");
     for (size_t i = 0; i < data->arm_count; i++)
         fprintf(variables, "%s%d", i > 0 ? " " : "", figure_style(data, i));
-    text_duration((int64_t)(window_s(&data->arms[0]) * 1e9), window);
+    text_window(&data->arms[0], window);
     fprintf(variables, "'\nreported_success = %.9g\nreported_mb_s = %.9g\noffered_mb_s = %.9g\n",
             reported_number(page->reported, "P1", "success"),
             reported_number(page->reported, "P1", "committed_mb_s"),
             figure_offered_mb_s(&data->arms[0]));
-    fprintf(variables, "hours = %.9g\nwindow = '%s'\n",
-            (double)data->arms[0].config.run.duration_ns / 3.6e12, window);
+    fprintf(variables, "hours = %.9g\nwindow = '%s'\n", longest_hours(data), window);
     for (size_t i = 0; i < data->arm_count; i++) {
         fprintf(points, "%s# %s\n", i > 0 ? "\n\n" : "", data->arms[i].name);
         plot_arm(data, &data->arms[i], measured, points);
     }
     fprintf(variables, "measured = '");
     for (size_t i = 0; i < QUANTITIES; i++)
-        fprintf(variables, "%s%d", i > 0 ? " " : "", measured[i]);
+        fprintf(variables, "%s%zu", i > 0 ? " " : "", measured[i]);
     fprintf(variables, "'\n");
 }
 

@@ -9,7 +9,6 @@
 #include "experiments/figures/figure_text.h"
 #include "experiments/figures/paper_rules.h"
 
-#define WINDOW_S 900.0 /* of one point; whole bins */
 #define MIB 1048576.0
 
 static const struct {
@@ -34,28 +33,57 @@ static const char *policy_of(const struct figure_arm *arm)
     return config_policy_kind(&arm->config)->name;
 }
 
-/* The arm of the same policy that reclaims; NULL: not run. */
+/* Bytes of an arm's name without "-kept" or "-reclaimed": a pair has the same. */
+static int stem_bytes(const struct figure_arm *arm)
+{
+    const char *ending = reclaims(arm) ? "-reclaimed" : "-kept";
+    size_t length = strlen(arm->name);
+    bool ends = length > strlen(ending) && strcmp(arm->name + length - strlen(ending), ending) == 0;
+    return (int)(ends ? length - strlen(ending) : length);
+}
+
+static bool is_pair(const struct figure_arm *one, const struct figure_arm *other)
+{
+    return stem_bytes(one) == stem_bytes(other) &&
+           strncmp(one->name, other->name, (size_t)stem_bytes(one)) == 0;
+}
+
+/* The arm of its pair that reclaims; NULL: not run. */
 static const struct figure_arm *other_of(const struct figure_data *data,
                                          const struct figure_arm *kept)
 {
     for (size_t i = 0; i < data->arm_count; i++)
-        if (reclaims(&data->arms[i]) && strcmp(policy_of(&data->arms[i]), policy_of(kept)) == 0)
+        if (reclaims(&data->arms[i]) && is_pair(kept, &data->arms[i]))
             return &data->arms[i];
     return NULL;
 }
 
+/* What a pair is called: its policy; where several have the same, what its names begin with. */
+static void text_pair(const struct figure_data *data, const struct figure_arm *arm,
+                      char text[TEXT_MAX])
+{
+    bool alone = true;
+    for (size_t i = 0; i < data->arm_count; i++)
+        alone = alone && (strcmp(policy_of(&data->arms[i]), policy_of(arm)) != 0 ||
+                          is_pair(arm, &data->arms[i]));
+    if (alone)
+        snprintf(text, TEXT_MAX, "%s", policy_of(arm));
+    else
+        snprintf(text, TEXT_MAX, "%.*s", stem_bytes(arm), arm->name);
+}
+
 /* ---- the drawing ---- */
 
-/* The mean over seeds of the bins in [from_s, from_s + WINDOW_S), each seed's averaged first. */
+/* The mean over seeds of the bins in [from_s, until_s), each seed's averaged first. */
 static struct statistics_mean window_mean(const struct figure_series *series, double from_s,
-                                          double *seeds)
+                                          double until_s, double *seeds)
 {
     for (size_t seed = 0; seed < series->run_count; seed++) {
         double sum = 0;
         size_t count = 0;
         for (size_t i = 0; i < series->point_count; i++) {
             double value = series->values[i * series->run_count + seed];
-            if (series->t_s[i] >= from_s && series->t_s[i] < from_s + WINDOW_S && isfinite(value)) {
+            if (series->t_s[i] >= from_s && series->t_s[i] < until_s && isfinite(value)) {
                 sum += value;
                 count++;
             }
@@ -70,13 +98,15 @@ static void plot_arm(const struct figure_data *data, const struct figure_arm *ar
     struct figure_series series[QUANTITIES];
     double *seeds = calloc(arm->run_count, sizeof(*seeds));
     double end_s = (double)arm->config.run.duration_ns / 1e9;
+    double step_s = figure_window_s(arm);
     assert(seeds != NULL);
     for (size_t i = 0; i < QUANTITIES; i++)
         figure_series_read(data, arm, quantities[i].name, &series[i]);
-    for (double from_s = 0; from_s < end_s; from_s += WINDOW_S) {
-        fprintf(points, "%.6g", (from_s + fmin(from_s + WINDOW_S, end_s)) / 2 / 3600);
+    for (double from_s = 0; from_s < end_s; from_s += step_s) {
+        fprintf(points, "%.6g", (from_s + fmin(from_s + step_s, end_s)) / 2 / 3600);
         for (size_t i = 0; i < QUANTITIES; i++)
-            points_mean(points, window_mean(&series[i], from_s, seeds), quantities[i].scale);
+            points_mean(points, window_mean(&series[i], from_s, from_s + step_s, seeds),
+                        quantities[i].scale);
         fprintf(points, "\n");
     }
     for (size_t i = 0; i < QUANTITIES; i++)
@@ -84,14 +114,40 @@ static void plot_arm(const struct figure_data *data, const struct figure_arm *ar
     free(seeds);
 }
 
+/* One colour a pair: that of its first arm among the first arms of all pairs. */
+static int style_of_pair(const struct figure_data *data, const struct figure_arm *arm)
+{
+    struct figure_data pairs = *data;
+    size_t mine = 0;
+    pairs.arms = calloc(data->arm_count, sizeof(*pairs.arms));
+    assert(pairs.arms != NULL);
+    pairs.arm_count = 0;
+    for (size_t i = 0; i < data->arm_count; i++) {
+        size_t pair = 0;
+        while (pair < pairs.arm_count && !is_pair(&pairs.arms[pair], &data->arms[i]))
+            pair++;
+        if (pair == pairs.arm_count)
+            pairs.arms[pairs.arm_count++] = data->arms[i];
+        mine = is_pair(&data->arms[i], arm) ? pair : mine;
+    }
+    int style = figure_style(&pairs, mine);
+    free(pairs.arms);
+    return style;
+}
+
 static void p1_reclaimed_plot(const struct figure_page *page, FILE *points, FILE *variables)
 {
     const struct figure_data *data = page->data;
     fprintf(points, "# hour, then mean, low and high of manifest MiB, median age s, p99 age s, "
                     "success %%; one block an arm");
+    char window[TEXT_MAX];
+    text_window(&data->arms[0], window);
+    variable_text(variables, "window", window);
     fprintf(variables, "arm_count = %zu\npolicies = '", data->arm_count);
     for (size_t i = 0; i < data->arm_count; i++) {
-        fprintf(variables, "%s ", policy_of(&data->arms[i]));
+        char pair[TEXT_MAX];
+        text_pair(data, &data->arms[i], pair);
+        fprintf(variables, "%s ", pair);
         fprintf(points, "%s# %s\n", i > 0 ? "\n\n" : "\n", data->arms[i].name);
         plot_arm(data, &data->arms[i], points);
     }
@@ -99,13 +155,8 @@ static void p1_reclaimed_plot(const struct figure_page *page, FILE *points, FILE
     for (size_t i = 0; i < data->arm_count; i++)
         fprintf(variables, "%d ", reclaims(&data->arms[i]));
     fprintf(variables, "'\nstyles = '");
-    for (size_t i = 0; i < data->arm_count; i++) {
-        /* One colour a policy: the style of its only curve. */
-        struct figure_data one = *data;
-        one.arms = data->arms + i;
-        one.arm_count = 1;
-        fprintf(variables, "%d ", figure_style(&one, 0));
-    }
+    for (size_t i = 0; i < data->arm_count; i++)
+        fprintf(variables, "%d ", style_of_pair(data, &data->arms[i]));
     fprintf(variables, "'\nhours = %.9g\nreported_success = %.9g\n",
             (double)data->arms[0].config.run.duration_ns / 3.6e12,
             reported_number(page->reported, "P1", "success"));
@@ -141,7 +192,9 @@ static void p1_reclaimed_paper(const struct figure_page *page, FILE *markdown)
         const struct figure_arm *kept = &data->arms[i];
         if (reclaims(kept))
             continue;
-        fprintf(markdown, "| %s |", policy_of(kept));
+        char pair[TEXT_MAX];
+        text_pair(data, kept, pair);
+        fprintf(markdown, "| %s |", pair);
         for (size_t k = 0; k < QUANTITIES; k++) {
             write_cell(data, kept, k, hours.late, markdown);
             write_cell(data, other_of(data, kept), k, hours.late, markdown);
@@ -179,10 +232,12 @@ static void p1_reclaimed_headline(const struct figure_page *page, FILE *text)
             continue;
         char before[TEXT_MAX];
         char after[TEXT_MAX];
+        char pair[TEXT_MAX];
         text_number(figure_hour_mean(data, kept, "age_median_s", hours.late).mean, before);
         text_number(figure_hour_mean(data, reclaimed, "age_median_s", hours.late).mean, after);
-        fprintf(text, "%s in hour %d: median age %s s, with reclamation %s s\n", policy_of(kept),
-                hours.late, before, after);
+        text_pair(data, kept, pair);
+        fprintf(text, "%s in hour %d: median age %s s, with reclamation %s s\n", pair, hours.late,
+                before, after);
     }
 }
 

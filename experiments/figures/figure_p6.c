@@ -11,6 +11,7 @@
 
 #define REFERENCE "configs/reference/p6.csv"
 #define AMPLIFICATION_ASKED 1.02
+#define DENSE_RANKS 128 /* of the dense read that is reported */
 
 enum kind {
     KIND_SLICES,
@@ -171,9 +172,12 @@ static void p6_plot(const struct figure_page *page, FILE *points, FILE *variable
                 (unsigned long long)world.ranks, world.slices, world.with_heads, world.all,
                 world.dense, fan_out(world.ranks), world.live_slices, world.live_all);
     }
-    fprintf(variables, "asked = %.9g\nreported = %.9g\nreported_dense = %.9g\n",
+    fprintf(variables, "ranks_min = %llu\nranks_max = %llu\n", (unsigned long long)worlds[0],
+            (unsigned long long)worlds[count - 1]);
+    fprintf(variables,
+            "asked = %.9g\nreported = %.9g\nreported_dense = %.9g\nreported_dense_ranks = %d\n",
             AMPLIFICATION_ASKED, reported_number(page->reported, "P6", "read_amplification"),
-            reported_number(page->reported, "P6", "dense_at_128"));
+            reported_number(page->reported, "P6", "dense_at_128"), DENSE_RANKS);
     free(worlds);
     free(reference);
 }

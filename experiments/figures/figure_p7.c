@@ -139,9 +139,11 @@ static void plot_over_time(const struct figure_data *data, const struct figure_a
     figure_series_deinit(&series);
 }
 
-static void plot_reductions(const struct figure_data *data, FILE *points)
+/* Returns how many there are. */
+static size_t plot_reductions(const struct figure_data *data, FILE *points)
 {
     double without = made_gib(data);
+    size_t count = 0;
     fprintf(points, "\n\n# steps between checkpoints, reduction %% (mean, low, high), closed form "
                     "with mean lags, with the longest");
     for (size_t i = 0; i < data->arm_count; i++) {
@@ -150,10 +152,12 @@ static void plot_reductions(const struct figure_data *data, FILE *points)
         struct row row = row_of(data, &data->arms[i]);
         fprintf(points, "\n%llu", (unsigned long long)row.arm->config.ranks.checkpoint_every);
         points_mean(points, row.reduction, 1);
+        count += isfinite(row.reduction.mean);
         fprintf(points, "\t%.9g\t%.9g", reduction_percent(row.bound_mean, without),
                 reduction_percent(row.bound_worst, without));
     }
     fprintf(points, "\n");
+    return count;
 }
 
 static void p7_plot(const struct figure_page *page, FILE *points, FILE *variables)
@@ -173,11 +177,13 @@ static void p7_plot(const struct figure_page *page, FILE *points, FILE *variable
     fprintf(variables, "'\nchosen = '");
     for (size_t i = 0; i < data->arm_count; i++)
         fprintf(variables, "%d ", &data->arms[i] == chosen_arm(data));
-    plot_reductions(data, points);
-    fprintf(
-        variables, "'\nreported_without = %.9g\nreported_with = %.9g\nreported_percent = %.9g\n",
-        reported_number(reported, "P7", "peak_without"),
-        reported_number(reported, "P7", "peak_with"), -reported_number(reported, "P7", "storage"));
+    size_t reductions = plot_reductions(data, points);
+    fprintf(variables,
+            "'\nreductions = %zu\nreported_without = %.9g\nreported_with = %.9g\nreported_percent "
+            "= %.9g\n",
+            reductions, reported_number(reported, "P7", "peak_without"),
+            reported_number(reported, "P7", "peak_with"),
+            -reported_number(reported, "P7", "storage"));
 }
 
 /* ---- the tables ---- */

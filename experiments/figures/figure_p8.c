@@ -108,6 +108,23 @@ static void write_incidents(const struct incident_list *list, FILE *variables)
     fprintf(variables, "'\n");
 }
 
+/* "0 0 0 1 ": which of the first `count` processes an incident of this kind is about. */
+static void write_struck(const struct incident_list *list, enum incident_kind kind, uint32_t count,
+                         const char *name, FILE *variables)
+{
+    fprintf(variables, "%s = '", name);
+    for (uint32_t process = 0; process < count; process++) {
+        bool struck = false;
+        for (uint32_t i = 0; i < list->count; i++) {
+            const struct incident *item = &list->items[i];
+            struck = struck || (item->kind == kind && process >= item->first &&
+                                process - item->first < item->count);
+        }
+        fprintf(variables, "%d ", struck);
+    }
+    fprintf(variables, "'\n");
+}
+
 static void p8_plot(const struct figure_page *page, FILE *points, FILE *variables)
 {
     const struct figure_data *data = page->data;
@@ -131,6 +148,8 @@ static void p8_plot(const struct figure_page *page, FILE *points, FILE *variable
     fprintf(variables, "ranks = %" PRIu32 "\nproducers = %" PRIu32 "\nminutes = %.9g\n",
             timeline->ranks, timeline->producers, (double)arm->config.run.duration_ns / 6e10);
     write_incidents(&list, variables);
+    write_struck(&list, INCIDENT_RANK, timeline->ranks, "rank_dies", variables);
+    write_struck(&list, INCIDENT_PRODUCER, timeline->producers, "producer_dies", variables);
     timeline_close(timeline);
 }
 

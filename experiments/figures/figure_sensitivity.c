@@ -54,20 +54,31 @@ static void plot_group(const struct figure_data *data, size_t first, int hour, F
     }
 }
 
-/* The lowest means of both hours, in percent: what all panels of a row begin a little below. */
-static void write_floors(const struct figure_data *data, struct rule_hours hours, FILE *variables)
+/* The lowest and highest means of both hours, in percent and seconds: what all panels of a row
+ * span.
+ */
+static void write_ranges(const struct figure_data *data, struct rule_hours hours, FILE *variables)
 {
     double success = 1;
     double share = 1;
+    double share_most = 1;
+    double age[2] = {NAN, NAN};
     for (size_t i = 0; i < data->arm_count; i++) {
         for (int k = 0; k < 2; k++) {
             const struct figure_arm *arm = &data->arms[i];
             int hour = k == 0 ? hours.early : hours.late;
             success = fmin(success, figure_hour_mean(data, arm, "success", hour).mean);
             share = fmin(share, offered_share(data, arm, hour).mean);
+            share_most = fmax(share_most, offered_share(data, arm, hour).mean);
+            double age_s = figure_hour_mean(data, arm, "age_median_s", hour).mean;
+            age[0] = fmin(age[0], age_s);
+            age[1] = fmax(age[1], age_s);
         }
     }
-    fprintf(variables, "lowest_success = %.9g\nlowest_share = %.9g\n", 100 * success, 100 * share);
+    fprintf(variables,
+            "lowest_success = %.9g\nlowest_share = %.9g\nhighest_share = %.9g\n"
+            "lowest_age = %.9g\nhighest_age = %.9g\n",
+            100 * success, 100 * share, 100 * share_most, age[0], age[1]);
 }
 
 static void sensitivity_plot(const struct figure_page *page, FILE *points, FILE *variables)
@@ -86,7 +97,8 @@ static void sensitivity_plot(const struct figure_page *page, FILE *points, FILE 
         variable_text(variables, name, label_of(data->arms[i].sweep_key));
     }
     fprintf(points, "\n");
-    write_floors(data, hours, variables);
+    if (hours.late > 0)
+        write_ranges(data, hours, variables);
     fprintf(variables, "group_count = %zu\nearly_hour = %d\nlate_hour = %d\n", groups, hours.early,
             hours.late);
 }

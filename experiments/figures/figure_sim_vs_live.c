@@ -196,6 +196,24 @@ static void plot_group(const struct figure_page *page, const struct comparison *
     }
 }
 
+/* One colour a policy, whatever the store: the styles of policies with one curve. */
+static int style_of_policy(const struct figure_data *data, size_t index)
+{
+    struct figure_data one = *data;
+    one.arms = data->arms + index;
+    one.arm_count = 1;
+    return figure_style(&one, 0);
+}
+
+static bool is_first_of_policy(const struct figure_data *data, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (config_policy_kind(&data->arms[i].config) ==
+            config_policy_kind(&data->arms[index].config))
+            return false;
+    return true;
+}
+
 static void sim_vs_live_plot(const struct figure_page *page, FILE *points, FILE *variables)
 {
     const struct figure_data *data = page->data;
@@ -214,13 +232,16 @@ static void sim_vs_live_plot(const struct figure_page *page, FILE *points, FILE 
     for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
         fprintf(variables, "%s ", data->arms[i].config.store.profile);
     fprintf(variables, "'\nstyles = '");
-    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i)) {
-        /* One colour a policy, whatever the store: the styles of policies with one curve. */
-        struct figure_data one = *data;
-        one.arms = data->arms + i;
-        one.arm_count = 1;
-        fprintf(variables, "%d ", figure_style(&one, 0));
-    }
+    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
+        fprintf(variables, "%d ", style_of_policy(data, i));
+    fprintf(variables, "'\npolicies = '");
+    for (size_t i = 0; i < data->arm_count; i++)
+        if (is_first_of_policy(data, i))
+            fprintf(variables, "%s ", config_policy_kind(&data->arms[i].config)->name);
+    fprintf(variables, "'\npolicy_styles = '");
+    for (size_t i = 0; i < data->arm_count; i++)
+        if (is_first_of_policy(data, i))
+            fprintf(variables, "%d ", style_of_policy(data, i));
     fprintf(variables, "'\nstores = '");
     for (size_t i = 0; i < data->arm_count; i++)
         if (is_first_of_store(data, i))

@@ -245,6 +245,11 @@ void text_duration(int64_t duration_ns, char text[TEXT_MAX])
     spaced(value, text);
 }
 
+void text_window(const struct figure_arm *arm, char text[TEXT_MAX])
+{
+    text_duration((int64_t)(figure_window_s(arm) * 1e9 + 0.5), text);
+}
+
 void text_note(const struct figure_page *page, char note[CAPTION_MAX])
 {
     char warmup[TEXT_MAX];

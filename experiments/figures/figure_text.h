@@ -28,6 +28,8 @@ void text_caption(const struct figure_page *page, char caption[CAPTION_MAX]);
 void text_note(const struct figure_page *page, char note[CAPTION_MAX]);
 /* Three cells of a table: seeds | config | commit. */
 void text_origin(const struct figure_arm *arm, char text[TEXT_MAX]);
+/* "15 min", as of figure_window_s. */
+void text_window(const struct figure_arm *arm, char text[TEXT_MAX]);
 /* "15 min". */
 void text_duration(int64_t duration_ns, char text[TEXT_MAX]);
 

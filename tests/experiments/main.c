@@ -23,6 +23,7 @@ extern const struct harness_test query_tests[];
 extern const struct harness_test progress_tests[];
 extern const struct harness_test figure_tests[];
 extern const struct harness_test figure_plane_tests[];
+extern const struct harness_test figure_drawing_tests[];
 extern const struct harness_test storage_bound_tests[];
 extern const struct harness_test read_reference_tests[];
 extern const struct harness_test live_reference_tests[];
@@ -80,6 +81,7 @@ static const struct harness_suite suites[] = {
     {"progress", progress_tests},
     {"figure", figure_tests},
     {"figure_plane", figure_plane_tests},
+    {"figure_drawing", figure_drawing_tests},
     {"storage_bound", storage_bound_tests},
     {"swarm_child", swarm_child_tests},
     {"swarm_hunt", swarm_hunt_tests},
