@@ -100,7 +100,8 @@ static int run_and_draw(const struct reproduce *reproduce, struct reproduce_plan
 static int say(const struct reproduce *reproduce, const struct reproduced *drawn, size_t count,
                const char *headlines)
 {
-    printf("\nfound:\n");
+    if (*headlines)
+        printf("\nfound:\n");
     for (const char *line = headlines; *line;) {
         size_t length = strcspn(line, "\n");
         printf("  %.*s\n", (int)length, line);

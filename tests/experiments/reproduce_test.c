@@ -204,15 +204,17 @@ static void missing_page_is_said_before_the_sweep(void)
 
 static const char *const suffixes[] = {"svg", "png", "md", "tsv", "vars"};
 
-/* The same with what is printed thrown away. */
+/* The same with what is printed put into a file, "printed" in the fixture's folder. */
 static int reproduce_quietly(const struct fixture *fixture, const char *const *given,
                              char said[SAID_MAX])
 {
     fflush(stdout);
     int old = dup(1);
-    int null = open("/dev/null", O_WRONLY);
-    dup2(null, 1);
-    close(null);
+    char path[300];
+    snprintf(path, sizeof(path), "%s/printed", fixture->directory);
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(file, 1);
+    close(file);
     int status = reproduce(fixture, given, said);
     fflush(stdout);
     dup2(old, 1);
@@ -254,6 +256,14 @@ static void figure_is_drawn(void)
         CU_ASSERT_EQUAL(stat(path, &status), 0);
         CU_ASSERT_TRUE(status.st_size > 100);
     }
+    /* In so short a run nothing is found: there is no heading of nothing. */
+    char printed[1024] = "";
+    snprintf(path, sizeof(path), "%s/printed", fixture.directory);
+    FILE *file = fopen(path, "r");
+    CU_ASSERT_TRUE(fread(printed, 1, sizeof(printed) - 1, file) > 0);
+    fclose(file);
+    CU_ASSERT_PTR_NOT_NULL(strstr(printed, "look at:\n"));
+    CU_ASSERT_PTR_NULL(strstr(printed, "found:"));
     fixture_remove(&fixture);
 }
 
