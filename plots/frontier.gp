@@ -1,4 +1,4 @@
-# Success against freshness, one curve a policy with its constant swept: the first hour, the last.
+# Success against freshness, each policy's constants swept, a curve for one: the first hour, the last.
 base = ARG1; common = ARG2; terminal_name = ARG3
 load common.'/common.gp'
 load base.'.vars'
@@ -14,7 +14,7 @@ if (late_hour == 0) {
 style(g) = int(word(styles, g))
 count(g) = int(word(counts, g))
 legend_count = group_count
-legend_name(g) = word(groups, g).': '.word(swept, g)
+legend_name(g) = word(groups, g).': '.word(swept, g).(count(g) > 1 ? ' '.word(value_first, g).' to '.word(value_last, g) : '')
 legend_colour(g) = colour(style(g))
 legend_dash(g) = style(g) + 10
 legend_left = 24
@@ -23,13 +23,6 @@ legend_width = 1136
 pushed = legend_rows(legend_width, group_count) * legend_row
 page_height = 712 + pushed
 load common.'/page.gp'
-
-# Where a curve's first and last value stand beside their points, by style: across, up.
-shift(across, g) = real(word(across, style(g)))
-first_across = '-2.8 2.0 2.0 2.0 0 3.2 2.6 2.8 1.8 1.8 1.8 1.8'
-first_up = '0.3 -0.2 -0.2 -0.2 -0.9 -0.7 -0.9 -0.4 0 0 0 0'
-last_across = '-2.2 0 0 0 1.8 -2.6 2.4 0 2.0 2.0 2.0 2.0'
-last_up = '0.5 0.9 0.9 0.9 0.5 0.5 -0.2 -1.0 0 0 0 0'
 
 # Success on a scale of conflicts, so that 90, 95 and 99 % are told apart; above 99.8 % is drawn there.
 y_of(v) = -log10(v > 99.8 ? 0.2 : 100 - v)
@@ -44,7 +37,7 @@ do for [h=0:1] {
     if (h == 0) {
         set label 1 title_text at screen 0.02,down(27) left font ',19'
         set label 2 caption at screen 0.02,down(57) left textcolor rgb '#444444'
-        set label 3 'Points: values of the constant, first and last named; ring: default; bars: 95 % intervals; thin grey: reported. Up and left is better.' \
+        set label 3 'Points: values of the constant, the first a square; ring: default; bars: 95 % intervals; thin grey: reported. Up and left is better.' \
             at screen 0.02,down(79) left textcolor rgb '#444444'
         load common.'/legend.gp'
         # As a label: the axis's own would lie on its widest number.
@@ -62,7 +55,6 @@ do for [h=0:1] {
          for [g=1:group_count] points index h*group_count+g-1 using 3:(y_of($6)):($4 > 0 ? $4 : AGE_min):5:(y_of($7)):(y_of($8)) with xyerrorbars lc rgb colour(style(g)) lw 1 pt 0 ps 0, \
          for [g=1:group_count] points index h*group_count+g-1 using 3:(y_of($6)) with linespoints ls style(g), \
          for [g=1:group_count] points index h*group_count+g-1 using ($2 == 1 ? $3 : NaN):(y_of($6)) with points pt 6 ps 2.2 lw 2 lc rgb colour(style(g)), \
-         for [g=1:group_count] points index h*group_count+g-1 every ::0::0 using 3:(y_of($6)):1 with labels font ',10' boxed textcolor rgb colour(style(g)) offset shift(first_across, g),shift(first_up, g), \
-         for [g=1:group_count] points index h*group_count+g-1 every ::count(g)-1::count(g)-1 using 3:(y_of($6)):1 with labels font ',10' boxed textcolor rgb colour(style(g)) offset shift(last_across, g),shift(last_up, g)
+         for [g=1:group_count] points index h*group_count+g-1 every ::0::0 using 3:(y_of($6)) with points pt 5 ps 1.1 lc rgb colour(style(g))
 }
 unset multiplot

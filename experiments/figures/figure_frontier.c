@@ -1,5 +1,5 @@
-/* figure_frontier.c - success against freshness, one curve a policy with its constant swept, in the
- * first hour and in the last: what a budget buys, and whether it still does. */
+/* figure_frontier.c - success against freshness, each policy's constants swept, a curve for one of
+ * them, in the first hour and in the last: what a budget buys, and whether it still does. */
 #include <math.h>
 #include <string.h>
 
@@ -35,6 +35,13 @@ static void plot_hour(const struct figure_data *data, int hour, FILE *points)
     }
 }
 
+static void write_swept(const struct figure_arm *arm, FILE *variables)
+{
+    char swept[TEXT_MAX];
+    text_swept(arm, swept);
+    fprintf(variables, "%s ", swept);
+}
+
 static void frontier_plot(const struct figure_page *page, FILE *points, FILE *variables)
 {
     const struct figure_data *data = page->data;
@@ -60,6 +67,12 @@ static void frontier_plot(const struct figure_page *page, FILE *points, FILE *va
     fprintf(variables, "'\ncounts = '");
     for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
         fprintf(variables, "%s%zu", i > 0 ? " " : "", curve_group_end(data, i) - i);
+    fprintf(variables, "'\nvalue_first = '");
+    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
+        write_swept(&data->arms[i], variables);
+    fprintf(variables, "'\nvalue_last = '");
+    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
+        write_swept(&data->arms[curve_group_end(data, i) - 1], variables);
     fprintf(variables, "'\ngroup_count = %zu\nlate_hour = %d\nreported_success = %.9g\n", groups,
             late, reported_number(page->reported, "P1", "success"));
 }
@@ -159,6 +172,56 @@ static void write_comparison(const struct figure_page *page, FILE *markdown)
     fprintf(markdown, "\n\n");
 }
 
+/* Whether what the group holds this constant at says something: it is not the default, or another
+ * group of its policy sweeps it or holds it elsewhere. */
+static bool is_held(const struct figure_data *data, size_t group, const struct option *option)
+{
+    const struct figure_arm *arm = &data->arms[group];
+    const char *policy = config_policy_kind(&arm->config)->name;
+    struct config defaults;
+    char ours[OPTION_TEXT_MAX];
+    char other[OPTION_TEXT_MAX];
+    if (strncmp(option->key, "policy.", 7) != 0 ||
+        strncmp(option->key + 7, policy, strlen(policy)) != 0 ||
+        option->key[7 + strlen(policy)] != '.' || strcmp(option->key, arm->sweep_key) == 0)
+        return false;
+    config_default(&defaults);
+    option_print(&arm->config, option, ours);
+    option_print(&defaults, option, other);
+    bool held = strcmp(ours, other) != 0;
+    for (size_t i = 0; i < data->arm_count; i++) {
+        option_print(&data->arms[i].config, option, other);
+        held = held || (strcmp(config_policy_kind(&data->arms[i].config)->name, policy) == 0 &&
+                        strcmp(ours, other) != 0);
+    }
+    return held;
+}
+
+/* What stands behind two curves of one policy. */
+static void write_held(const struct figure_data *data, FILE *markdown)
+{
+    const char *separator = " Held:";
+    fprintf(markdown, "**A curve is of one constant**; the others of its policy are held, at "
+                      "values that are choices of ours, and where they are held can move a curve "
+                      "as much as another policy does.");
+    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i)) {
+        bool named = false;
+        for (size_t k = 0; k < option_count(); k++) {
+            char value[OPTION_TEXT_MAX];
+            if (!is_held(data, i, option_at(k)))
+                continue;
+            option_print(&data->arms[i].config, option_at(k), value);
+            fprintf(markdown, "%s", named ? "," : separator);
+            if (!named)
+                fprintf(markdown, " %s", data->arms[i].group);
+            fprintf(markdown, " `%s` %s", option_at(k)->key, value);
+            named = true;
+            separator = ";";
+        }
+    }
+    fprintf(markdown, "%s\n\n", separator[0] == ';' ? "." : "");
+}
+
 static void write_budgets(const struct figure_data *data, FILE *markdown)
 {
     int late = figure_hours(data);
@@ -198,6 +261,7 @@ static void frontier_paper(const struct figure_page *page, FILE *markdown)
         return;
     }
     write_comparison(page, markdown);
+    write_held(page->data, markdown);
     write_budgets(page->data, markdown);
 }
 
@@ -276,7 +340,7 @@ static void frontier_headline(const struct figure_page *page, FILE *text)
 
 const struct figure figure_frontier = {
     .name = "frontier",
-    .title = "Commit success against freshness, each policy's constant swept",
+    .title = "Commit success against freshness, each policy's constants swept",
     .plot = frontier_plot,
     .paper = frontier_paper,
     .detail = frontier_detail,

@@ -215,7 +215,7 @@ static void shipped_files_load(void)
     } rows[] = {
         {"configs/experiments/p1.yaml", "p1", 6},
         {"configs/experiments/p1-quick.yaml", "p1-quick", 6},
-        {"configs/experiments/frontier.yaml", "frontier", 40},
+        {"configs/experiments/frontier.yaml", "frontier", 60},
         {"configs/experiments/sensitivity.yaml", "sensitivity", 26},
         {"configs/experiments/sim_vs_live.yaml", "sim_vs_live", 40},
         {"configs/experiments/p6.yaml", "p6", 22},
