@@ -164,6 +164,63 @@ static void describe_loss(const struct loss_rule *rule, const struct figure_data
     fprintf(text, ")");
 }
 
+/* The freshest arm that has at least as much success in this hour, and whose median age this arm's
+ * is beyond the factor of, with their whole intervals. NULL: there is none. */
+static const struct figure_arm *fresher_arm(const struct figure_data *data,
+                                            const struct figure_arm *arm, int hour)
+{
+    const struct figure_arm *freshest = NULL;
+    double least_s = INFINITY;
+    struct statistics_mean age = figure_hour_mean(data, arm, "age_median_s", hour);
+    double success = figure_hour_mean(data, arm, "success", hour).mean;
+    double low_s = age.mean - (isfinite(age.half_width) ? age.half_width : 0);
+    for (size_t i = 0; i < data->arm_count; i++) {
+        const struct figure_arm *other = &data->arms[i];
+        struct statistics_mean theirs = figure_hour_mean(data, other, "age_median_s", hour);
+        double high_s = theirs.mean + (isfinite(theirs.half_width) ? theirs.half_width : 0);
+        if (other != arm && low_s > RULE_AGE_FACTOR * high_s && theirs.mean < least_s &&
+            figure_hour_mean(data, other, "success", hour).mean >= success) {
+            freshest = other;
+            least_s = theirs.mean;
+        }
+    }
+    return freshest;
+}
+
+/* "377 s, 10.8 times that of fixed-60s". */
+static void print_staler(const struct figure_data *data, const struct figure_arm *arm,
+                         const struct figure_arm *fresher, int hour, FILE *text)
+{
+    char age[TEXT_MAX];
+    char ratio[TEXT_MAX];
+    double age_s = figure_hour_mean(data, arm, "age_median_s", hour).mean;
+    text_number(age_s, age);
+    text_number(age_s / figure_hour_mean(data, fresher, "age_median_s", hour).mean, ratio);
+    fprintf(text, "median %s s, %s times that of %s", age, ratio, fresher->name);
+}
+
+/* "age at its success from hour 1 (median 377 s, 10.8 times that of fixed-60s; hour 5: ...)". */
+static void describe_staler(const struct figure_data *data, const struct figure_arm *arm,
+                            FILE *text)
+{
+    struct rule_hours hours = rule_hours(data);
+    const struct figure_arm *fresher = NULL;
+    int hour = 1;
+    while (hour <= hours.late && (fresher = fresher_arm(data, arm, hour)) == NULL)
+        hour++;
+    if (fresher == NULL)
+        return;
+    fprintf(text, "%sage at its success from hour %d (", ftell(text) > 0 ? "; " : "", hour);
+    print_staler(data, arm, fresher, hour, text);
+    if (hour < hours.late) {
+        fresher = fresher_arm(data, arm, hours.late);
+        fprintf(text, fresher != NULL ? "; hour %d: " : "; no longer shown in hour %d", hours.late);
+        if (fresher != NULL)
+            print_staler(data, arm, fresher, hours.late, text);
+    }
+    fprintf(text, ")");
+}
+
 void rule_losses(const struct figure_data *data, const struct figure_arm *arm,
                  const struct reported *reported, char sentence[RULE_SENTENCE_MAX])
 {
@@ -172,6 +229,7 @@ void rule_losses(const struct figure_data *data, const struct figure_arm *arm,
     sentence[0] = '\0';
     for (size_t i = 0; i < LOSS_RULE_COUNT; i++)
         describe_loss(&loss_rules[i], data, arm, reported, text);
+    describe_staler(data, arm, text);
     bool nothing = ftell(text) == 0;
     fclose(text);
     if (nothing)
@@ -185,10 +243,13 @@ void rule_losses_describe(const struct reported *reported, struct rule_hours hou
              "success: below %.1f %% in an hour (reported less %.1f points); steady success: more "
              "than %.1f points below hour %d; MB/s: below %.0f %% of the offered rate in an hour; "
              "age: median above %.1f times that of hour %d; fairness: Jain's index of an hour's "
-             "committed bytes below %.2f. Something is given up from the first hour whose whole "
-             "95 %% interval is beyond the limit.",
+             "committed bytes below %.2f; age at its success: median above %.1f times that of a "
+             "policy with as much success in that hour. Something is given up from the first hour "
+             "whose whole 95 %% interval is beyond the limit. The constants of every policy are "
+             "choices of ours; what others do is under \"what a budget buys\".",
              success_limit(reported), points_limit(reported), points_limit(reported), hours.early,
-             throughput_limit(reported), RULE_AGE_FACTOR, hours.early, RULE_FAIRNESS);
+             throughput_limit(reported), RULE_AGE_FACTOR, hours.early, RULE_FAIRNESS,
+             RULE_AGE_FACTOR);
 }
 
 /* ---- whether a budget holds ---- */

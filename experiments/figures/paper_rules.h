@@ -7,11 +7,11 @@
 
 #define RULE_POINTS 0.015    /* success: what counts as a difference (1.5 points) */
 #define RULE_THROUGHPUT 0.02 /* MB/s: the same, as a share */
-#define RULE_AGE_FACTOR 1.5  /* median age against the early hour */
+#define RULE_AGE_FACTOR 1.5  /* median age against the early hour, and against other policies */
 #define RULE_FAIRNESS 0.95   /* Jain's index over the bytes of one hour */
 #define RULE_EARLY_HOUR 2    /* the first hour that the start does not touch */
 
-#define RULE_SENTENCE_MAX 640
+#define RULE_SENTENCE_MAX 1200
 
 /* Hours that are compared: 2 and the last whole one; both 1 in a run shorter than that; 0 where
  * there is no whole hour. */

@@ -212,6 +212,13 @@ static void losses_name_rule_hour_and_size(void)
                            "(median grown 3.00 times); fairness from hour 5 (Jain 0.900)");
     rule_losses(&sample.data, &sample.data.arms[0], &sample.reported, sentence);
     CU_ASSERT_STRING_EQUAL(sentence, "success from hour 5 (80.0 %)");
+    /* Stale beside a policy that has no less success; never beside one that has less. */
+    rule_losses(&sample.data, &sample.data.arms[1], &sample.reported, sentence);
+    CU_ASSERT_STRING_EQUAL(sentence, "success from hour 5 (90.0 %); age at its success from hour 5 "
+                                     "(median 1000 s, 3.33 times that of dac/0.037)");
+    rule_losses_describe(&sample.reported, rule_hours(&sample.data), sentence);
+    CU_ASSERT_PTR_NOT_NULL(strstr(sentence, "choices of ours; what others do is under \"what a "
+                                            "budget buys\"."));
     sample_remove(&sample);
 }
 
@@ -223,11 +230,12 @@ static void tables_hold_the_numbers(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "| dac/0.037 | 96.50 ± 6.35 | 96.50 ± 0.00 |"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "| 400.0 ± 0.0 | 400.0 ± 50.8 | 100 ± 0 | 300 ± 0 |"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "points | 0.20 ± 0.00 | ± 1.5 | yes |"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "| success from hour 5 (90.0 %) | 2 | `"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "times that of dac/0.037) | 2 | `"));
     free(text);
     page = page_of(&sample, "frontier");
     text = written(page.figure->paper, &page);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "| dac | 0.037 | 96.3 | – | 96.50 ± 0.00 | 0.20"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "as much as another policy does.\n\n"));
     free(text);
     sample_remove(&sample);
 }
