@@ -133,7 +133,9 @@ static void reductions_stand_beside_the_closed_form(void)
     small_make(&small, "p7", "run.duration=800s");
     expect(small.table, "| 25 |");
     expect(small.table, "By it the reported 72.0 % is had at a period of ");
+    expect(small.table, "The period that is compared, 100 steps, was chosen because it comes near");
     expect(small.summary, "as the closed form");
+    expect(small.summary, "they were chosen for the reported peak and reduction");
     CU_ASSERT_PTR_NULL(strstr(small.summary, "not as"));
     expect(small.variables, "labels = '25 50 100 200 400 without '");
     expect(small.variables, "chosen = '0 0 1 0 0 0 '");
