@@ -124,8 +124,8 @@ swarm: build ## Run random worlds with faults, under checkers (SEEDS=10000)
 model: ## Search small worlds with the core's real machines: to the end, or 10 minutes each
 	@tests/model/run.sh $(BUILD) 600 quick pair probe floors resends successor crashes \
 		zombies incarnations \
-		life takeover numbers rollback overlap newcomer agreed first markers retired pages trim \
-		readers undecided orphans two_floors
+		life takeover numbers rollback overlap former former_rollback \
+		newcomer agreed first markers retired pages trim readers undecided orphans two_floors
 	@tests/model/planted.sh $(BUILD)
 
 fuzz: ## Fuzz every decoder (SECONDS=30 for each; TARGETS='...' for some)

@@ -85,6 +85,20 @@ static void start(struct lifecycle *world, uint32_t consumer, enum rank_start wh
     rank_actor_start(world, consumer, where);
 }
 
+static void forget(struct lifecycle *world, uint32_t consumer)
+{
+    struct store_op op;
+    uint32_t key = 0;
+    bool found = consumer_former_key(world, consumer, &key);
+    assert(found);
+    store_op_init(&op);
+    store_op_prepare(&op, STORE_DELETE);
+    snprintf(op.key, sizeof(op.key), "%s", keys_at(key)->text);
+    enum store_outcome outcome = apply(world, &op);
+    assert(outcome == STORE_OK);
+    spec_event(world, EVENT_FORGOTTEN);
+}
+
 static void step(struct lifecycle *world, struct choice choice)
 {
     struct actor actor = choice_actor(choice);
@@ -135,6 +149,9 @@ static void step(struct lifecycle *world, struct choice choice)
     case LIFECYCLE_RETIRE:
         world->retirements++;
         retirer_actor_start(world, 0);
+        break;
+    case LIFECYCLE_FORGET:
+        forget(world, actor.index);
         break;
     }
 }
@@ -318,7 +335,8 @@ static void lifecycle_describe(const void *described, struct choice choice,
                                         "dies, its write is on its way",
                                         "starts",
                                         "starts at its oldest checkpoint",
-                                        "retires consumer 0"};
+                                        "retires consumer 0",
+                                        "loses the first key of a former number"};
     struct lifecycle *world = (struct lifecycle *)(uintptr_t)described;
     struct actor actor = choice_actor(choice);
     char who[64];
@@ -328,7 +346,8 @@ static void lifecycle_describe(const void *described, struct choice choice,
                  keys_at(late->key)->text);
         return;
     }
-    if (choice.kind == LIFECYCLE_START || choice.kind == LIFECYCLE_START_BACK) {
+    if (choice.kind == LIFECYCLE_START || choice.kind == LIFECYCLE_START_BACK ||
+        choice.kind == LIFECYCLE_FORGET) {
         snprintf(text, WORLD_TEXT_MAX, "consumer %" PRIu32 " %s", actor.index, names[choice.kind]);
         return;
     }
@@ -362,8 +381,24 @@ const struct world_kind lifecycle_world = {
     .hash = lifecycle_hash,
     .describe = lifecycle_describe,
     .events = lifecycle_events,
-    .event_names = {"zombies", "fenced", "late landings", "floors", "floors of a lower step",
-                    "versions deleted", "TGBs deleted", "orphans deleted", "markers deleted",
-                    "allowed", "allowed by intent", "allowed back", "refused", "superseded",
-                    "retired", "saves refused", "below the floor", "delivered", "died"},
+    .event_names = {"zombies",
+                    "fenced",
+                    "late landings",
+                    "floors",
+                    "floors of a lower step",
+                    "versions deleted",
+                    "TGBs deleted",
+                    "orphans deleted",
+                    "markers deleted",
+                    "allowed",
+                    "allowed by intent",
+                    "allowed back",
+                    "refused",
+                    "superseded",
+                    "retired",
+                    "saves refused",
+                    "below the floor",
+                    "delivered",
+                    "died",
+                    "former keys deleted"},
 };

@@ -54,6 +54,7 @@ struct lifecycle_bounds {
     uint32_t readers;      /* 1: a consumer's reads are steps of their own; 0: done in an instant */
     uint32_t retirements;  /* of consumer 0, by hand, one after the other */
     uint32_t rollbacks;    /* starts at the oldest checkpoint instead of the newest */
+    uint32_t forgets;      /* 1: keys of numbers below the highest allowed one may be deleted */
     uint32_t reclaimers;   /* that may work at the same time */
     uint32_t rounds;       /* in all */
     uint32_t behind;       /* of the reclaimers' version */

@@ -58,6 +58,21 @@ bool consumer_can_start(const struct lifecycle *world, uint32_t consumer)
     return true;
 }
 
+bool consumer_former_key(const struct lifecycle *world, uint32_t consumer, uint32_t *key)
+{
+    if (!world->bounds->forgets)
+        return false;
+    for (uint32_t i = 0; i < keys_count(); i++) {
+        const struct key *found = keys_at(keys_in_order(i));
+        *key = keys_in_order(i);
+        if (found->kind == KEY_WATERMARK && found->watermark.consumer == consumer &&
+            found->watermark.number < world->hosts[consumer].allowed &&
+            lifecycle_store_has(&world->store, *key))
+            return true;
+    }
+    return false;
+}
+
 /* ---- choices ---- */
 
 static bool may_go_wrong(const struct lifecycle *world, const struct store_op *op)
@@ -145,6 +160,14 @@ static void start_choices(const struct lifecycle *world, struct list *list)
     }
 }
 
+static void forget_choices(const struct lifecycle *world, struct list *list)
+{
+    uint32_t key;
+    for (uint32_t i = 0; i < world->bounds->consumers; i++)
+        if (consumer_former_key(world, i, &key))
+            add(list, LIFECYCLE_FORGET, (struct actor){.kind = ACTOR_RANK, .index = i});
+}
+
 static void reclaimer_choices(struct lifecycle *world, uint32_t index, struct list *list)
 {
     struct actor actor = {.kind = ACTOR_RECLAIMER, .index = index};
@@ -217,5 +240,6 @@ uint32_t lifecycle_choices(const void *looked_at, struct choice choices[WORLD_CH
         list.choices[list.count++] = (struct choice){.kind = LIFECYCLE_LAND, .index = i};
     retirer_choices(world, &list);
     start_choices(world, &list);
+    forget_choices(world, &list);
     return list.count;
 }

@@ -20,6 +20,7 @@ enum lifecycle_choice {
     LIFECYCLE_START,           /* index: a consumer's next process starts */
     LIFECYCLE_START_BACK,      /* ... at its oldest checkpoint */
     LIFECYCLE_RETIRE,          /* consumer 0 is being retired */
+    LIFECYCLE_FORGET, /* index: the first key of a former number of a consumer is deleted */
 };
 
 /* Who it happens to, as the index of a choice. */
@@ -36,6 +37,11 @@ struct store_op *actor_op(struct lifecycle *world, struct actor actor);
 
 /* Whether a further process of this consumer may start. */
 bool consumer_can_start(const struct lifecycle *world, uint32_t consumer);
+
+/* The first key of a number of this consumer below the highest that was allowed to run, which the
+ * process that was allowed deletes; false: there is none. It may at any time: a deletion may land
+ * late. */
+bool consumer_former_key(const struct lifecycle *world, uint32_t consumer, uint32_t *key);
 
 bool lifecycle_forced(const void *world, struct choice *choice);
 uint32_t lifecycle_choices(const void *world, struct choice choices[WORLD_CHOICES_MAX]);

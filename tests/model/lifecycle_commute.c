@@ -33,6 +33,7 @@ static struct prospects prospects_besides(const struct lifecycle *world, struct 
 {
     const struct lifecycle_bounds *bounds = world->bounds;
     struct prospects prospects = {0};
+    uint32_t former;
     for (uint32_t i = 0; i < world->producer_count; i++)
         if (!is(self, ACTOR_PRODUCER, i) &&
             (world->producers[i].busy || producer_actor_can_begin(world, &world->producers[i])))
@@ -48,7 +49,8 @@ static struct prospects prospects_besides(const struct lifecycle *world, struct 
         (world->retirer.machine != NULL || world->retirements < bounds->retirements))
         prospects.watermarks[0] = true;
     for (uint32_t i = 0; i < bounds->consumers; i++)
-        prospects.watermarks[i] |= consumer_can_start(world, i);
+        prospects.watermarks[i] |=
+            consumer_can_start(world, i) || consumer_former_key(world, i, &former);
     for (uint32_t i = 0; i < world->store.late_count; i++) {
         const struct key *key = keys_at(world->store.late[i].key);
         if (key->kind == KEY_WATERMARK)
@@ -183,9 +185,10 @@ static bool deletion_commutes(const struct lifecycle *world, bool quiet, uint32_
         return quiet && key->version < lifecycle_store_floor(&world->store).version;
     case KEY_TGB:
         return quiet && is_given_up(world, deleted);
+    case KEY_WATERMARK: /* what says more may itself be deleted */
+        return !world->bounds->forgets && is_outdone(world, deleted);
     case KEY_FLOOR:
     case KEY_INTENT:
-    case KEY_WATERMARK:
         return is_outdone(world, deleted);
     }
     return false;

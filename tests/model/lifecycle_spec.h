@@ -31,6 +31,7 @@ enum lifecycle_event {
     EVENT_BELOW_FLOOR,
     EVENT_DELIVERED,
     EVENT_DIED,
+    EVENT_FORGOTTEN,
     EVENT_COUNT,
 };
 
