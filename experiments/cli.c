@@ -42,7 +42,8 @@ struct flag_row {
 static const struct flag_row rows[] = {
     {CLI_SET, "set", "KEY=VALUE",
      "override a config key; repeat for several (keys: lakestream list keys)", FLAG_SET, 0, 0, 0},
-    {CLI_SEEDS, "seeds", "N", "seeds for each arm, instead of the config's", COUNT(seeds, 100000)},
+    {CLI_SEEDS, "seeds", "N", "seeds for each arm, instead of the config's",
+     COUNT(seeds, CONFIG_SEEDS_MAX)},
     {CLI_ARM, "arm", "NAME", "only this arm, or this group of arms", TEXT(arm)},
     {CLI_DB, "db", "FILE", "results database (default " CLI_DATABASE_DEFAULT ")", TEXT(db)},
     {CLI_JOBS, "jobs", "N", "worker threads (default: one per core)", COUNT(jobs, 1024)},

@@ -27,6 +27,7 @@
 #define CONFIG_NAME_MAX 64 /* bytes with the NUL, as all of these */
 #define CONFIG_TITLE_MAX 160
 #define CONFIG_PATH_MAX 512
+#define CONFIG_SEEDS_MAX 100000              /* of an arm, however they are asked for */
 #define CONFIG_BINS_MAX 1000000              /* points of a series */
 #define CONFIG_CELLS_MAX (UINT64_C(1) << 28) /* bins x producers */
 

@@ -1,6 +1,8 @@
 /* options.c - what is generic over the rows of the options table: find, suggest, set, print. */
 #include "experiments/config/options.h"
 
+#include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,24 +64,50 @@ static const char *last_component(const char *key)
     return dot != NULL ? dot + 1 : key;
 }
 
-/* Distance to the whole key; or, slightly dearer, between the last components. */
-static size_t unlikeness(const char *key, const char *valid)
+/* Characters that two keys begin with. */
+static size_t common_start(const char *a, const char *b)
 {
-    size_t whole = 4 * edit_distance(key, valid);
+    size_t count = 0;
+    while (a[count] != '\0' && a[count] == b[count])
+        count++;
+    return count;
+}
+
+/* Distance to the whole key, less where the last components begin alike; or, slightly dearer,
+ * between the last components. A key that was not typed to its end is near whatever is missing. */
+static long unlikeness(const char *key, const char *valid)
+{
     const char *last = last_component(key);
-    size_t part = 4 * edit_distance(last, last_component(valid)) + 2;
-    bool same_group = last != key &&
-                      (size_t)(last - key) == (size_t)(last_component(valid) - valid) &&
+    const char *valid_last = last_component(valid);
+    bool same_group = (size_t)(last - key) == (size_t)(valid_last - valid) &&
                       strncmp(key, valid, (size_t)(last - key)) == 0;
-    return least(whole, part + (last == key || same_group ? 0 : 1));
+    long whole = 4 * (long)edit_distance(key, valid);
+    if (same_group)
+        whole -= 2 * (long)common_start(last, valid_last);
+    if (strncmp(key, valid, strlen(key)) == 0 && whole > 2)
+        whole = 2;
+    long part = 4 * (long)edit_distance(last, valid_last) + 2;
+    part += last == key || same_group ? 0 : 1;
+    return whole < part ? whole : part;
+}
+
+/* Keys have no capitals. */
+static void lower(const char *text, char lowered[KEY_CHARS_MAX + 1])
+{
+    size_t length = 0;
+    for (; text[length] != '\0' && length < KEY_CHARS_MAX; length++)
+        lowered[length] = (char)tolower((unsigned char)text[length]);
+    lowered[length] = '\0';
 }
 
 const char *option_nearest(const char *key, const char *const *also)
 {
+    char lowered[KEY_CHARS_MAX + 1];
     const char *best = option_at(0)->key;
-    size_t least_unlike = SIZE_MAX;
+    long least_unlike = LONG_MAX;
+    lower(key, lowered);
     for (size_t i = 0; i < option_count(); i++) {
-        size_t unlike = unlikeness(key, option_at(i)->key);
+        long unlike = unlikeness(lowered, option_at(i)->key);
         if (unlike < least_unlike) {
             least_unlike = unlike;
             best = option_at(i)->key;
@@ -89,14 +117,14 @@ const char *option_nearest(const char *key, const char *const *also)
     for (size_t i = 0; (group = option_group_at(i)) != NULL; i++) {
         char name[KEY_CHARS_MAX];
         snprintf(name, sizeof(name), "%.*s", (int)strlen(group) - 2, group);
-        size_t unlike = 4 * edit_distance(key, name);
+        long unlike = 4 * (long)edit_distance(lowered, name);
         if (unlike < least_unlike) {
             least_unlike = unlike;
             best = group;
         }
     }
     for (; also != NULL && *also != NULL; also++) {
-        size_t unlike = 4 * edit_distance(key, *also);
+        long unlike = 4 * (long)edit_distance(lowered, *also);
         if (unlike < least_unlike) {
             least_unlike = unlike;
             best = *also;

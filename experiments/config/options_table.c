@@ -35,7 +35,7 @@ static const struct option fixed_rows[] = {
      "name of the experiment in the database and in file names", FIELD(name)},
     {"title", UNIT_TEXT, 0, "", 0, CONFIG_TITLE_MAX, NULL, "one line about it for people",
      FIELD(title)},
-    {"seeds", UNIT_COUNT, 0, "10", 1, 10000, NULL, "how many seeds every arm runs with",
+    {"seeds", UNIT_COUNT, 0, "10", 1, CONFIG_SEEDS_MAX, NULL, "how many seeds every arm runs with",
      FIELD(seeds)},
     {"seed", UNIT_COUNT, 0, "1", 0, 1e15, NULL, "the first seed; the others follow", FIELD(seed)},
 

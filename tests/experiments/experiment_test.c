@@ -53,7 +53,7 @@ static const struct row refused[] = {
     {"workload.jitter: nan\n",
      "x.yaml:1:18: workload.jitter: 'nan' is not finite; expected a ratio "
      "such as 0.037, 3.7%"},
-    {"seeds: 0\n", "x.yaml:1:8: seeds: '0' is out of range; expected 1 to 10000"},
+    {"seeds: 0\n", "x.yaml:1:8: seeds: '0' is out of range; expected 1 to 100000"},
     {"run: {duration: 1h, warmup: 1h}\n",
      "x.yaml:1:29: run.warmup (1h) must be below run.duration (1h)"},
     {"name: a b\n", "x.yaml:1:7: name: 'a b' must be letters, digits, '_', '-' or '.'"},

@@ -175,6 +175,19 @@ static void an_unknown_policy_is_told_the_table(void)
     expect_text("dca", diagnostic.text, expected);
 }
 
+/* In a file, by --set and by --seeds alike. */
+static void as_many_seeds_as_by_flag(void)
+{
+    const struct option *seeds = option_find("seeds");
+    CU_ASSERT_EQUAL((uint64_t)seeds->max, CONFIG_SEEDS_MAX);
+    static struct config config;
+    struct diagnostic diagnostic;
+    const struct origin origin = {.kind = ORIGIN_SET};
+    config_default(&config);
+    CU_ASSERT_TRUE(option_set(&config, seeds, "20000", &origin, &diagnostic));
+    CU_ASSERT_EQUAL(config.seeds, 20000);
+}
+
 static void typos_find_their_key(void)
 {
     static const char *const also[] = {"arms", NULL};
@@ -193,6 +206,10 @@ static void typos_find_their_key(void)
         {"run.duraton", "run.duration"},
         {"arm", "arms"},
         {"seedz", "seeds"},
+        {"seed_count", "seeds"},
+        {"policy.dac.kap", "policy.dac.kappa"},
+        {"run.dur", "run.duration"},
+        {"WORKLOAD.PRODUCERS", "workload.producers"},
     };
     for (size_t i = 0; i < HARNESS_COUNT(rows); i++)
         expect_text(rows[i].typo, option_nearest(rows[i].typo, also), rows[i].expected);
@@ -234,6 +251,7 @@ const struct harness_test options_tests[] = {
     HARNESS_TEST(values_land_in_their_fields),
     HARNESS_TEST(bad_values_name_place_and_key),
     HARNESS_TEST(an_unknown_policy_is_told_the_table),
+    HARNESS_TEST(as_many_seeds_as_by_flag),
     HARNESS_TEST(typos_find_their_key),
     HARNESS_TEST(the_effective_config_has_origins),
     {0},
