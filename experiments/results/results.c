@@ -124,8 +124,9 @@ static enum results_error check_directory(const char *path, char *message)
     char directory[PATH_MAX];
     const char *slash = strrchr(path, '/');
     size_t length = slash != NULL ? (size_t)(slash - path) : 0;
-    if (length >= sizeof(directory))
-        return say(RESULTS_FAILED, message, path, "the path is too long", "use a shorter one");
+    if (length >= sizeof(directory) || strlen(path) - length > NAME_MAX - strlen("-journal"))
+        return say(RESULTS_FAILED, message, path, "the name is too long for a journal beside it",
+                   "use a shorter one");
     memcpy(directory, path, length);
     directory[length] = '\0';
     const char *name = slash == NULL ? "." : length == 0 ? "/" : directory;
@@ -233,11 +234,14 @@ enum results_error results_open(const char *path, enum results_access access,
         return error;
     struct results_db *opened = calloc(1, sizeof(*opened));
     assert(opened != NULL);
-    opened->path = strdup(path);
+    /* A name that begins with a colon is none to SQLite. */
+    size_t room = strlen(path) + sizeof("./");
+    opened->path = calloc(room, 1);
     assert(opened->path != NULL);
+    snprintf(opened->path, room, "%s%s", path[0] == ':' ? "./" : "", path);
     /* A reader opens for writing where it may: only so an interrupted write can be undone. */
     int flags = SQLITE_OPEN_READWRITE | (access == RESULTS_WRITE ? SQLITE_OPEN_CREATE : 0);
-    int code = sqlite3_open_v2(path, &opened->sqlite, flags, NULL);
+    int code = sqlite3_open_v2(opened->path, &opened->sqlite, flags, NULL);
     assert(opened->sqlite != NULL);
     error = code == SQLITE_OK ? set_up(opened, access, message) : results_failure(opened, message);
     if (error != RESULTS_OK) {

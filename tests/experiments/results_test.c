@@ -1,6 +1,7 @@
 /* Tests of experiments/results*.c: what is written is read again, and every fault is named. */
 #include "experiments/results/results.h"
 
+#include <limits.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -187,6 +188,29 @@ static void newer_schema_is_refused(void)
     fixture_remove(&fixture);
 }
 
+/* ":memory:" would be lost at the end, and a name is too long where its journal's is. */
+static void odd_names_are_files_or_refused(void)
+{
+    char message[RESULTS_MESSAGE_MAX];
+    char folder[PATH_MAX];
+    struct results_db *db = NULL;
+    struct fixture fixture = fixture_make();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(getcwd(folder, sizeof(folder)));
+    CU_ASSERT_EQUAL_FATAL(chdir(fixture.directory), 0);
+    CU_ASSERT_EQUAL(results_open(":memory:", RESULTS_WRITE, &db, message), RESULTS_OK);
+    results_close(db);
+    CU_ASSERT_EQUAL(results_open(":memory:", RESULTS_READ, &db, message), RESULTS_OK);
+    results_close(db);
+    CU_ASSERT_EQUAL(chdir(folder), 0);
+    snprintf(fixture.path, sizeof(fixture.path), "%s/%0180d", fixture.directory, 0);
+    results_close(fixture_open(&fixture, RESULTS_WRITE));
+    snprintf(folder, sizeof(folder), "%s/%0250d", fixture.directory, 0);
+    CU_ASSERT_EQUAL(results_open(folder, RESULTS_WRITE, &db, message), RESULTS_FAILED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, "use a shorter one"));
+    CU_ASSERT_NOT_EQUAL(access(folder, F_OK), 0);
+    fixture_remove(&fixture);
+}
+
 static void empty_file_can_be_written_not_read(void)
 {
     struct fixture fixture = fixture_make();
@@ -267,6 +291,7 @@ const struct harness_test results_tests[] = {
     HARNESS_TEST(missing_files_are_named),
     HARNESS_TEST(other_files_are_refused_unharmed),
     HARNESS_TEST(newer_schema_is_refused),
+    HARNESS_TEST(odd_names_are_files_or_refused),
     HARNESS_TEST(empty_file_can_be_written_not_read),
     HARNESS_TEST(permissions_are_named_to_an_ordinary_user),
     {0},
