@@ -1,6 +1,7 @@
 /* cli_experiment.c - an experiment as the command line asks for it. Apart from cli.c because getopt
  * and the options table both have a struct option. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/cli.h"
@@ -34,6 +35,22 @@ struct flag_key {
     const char *value; /* NULL: not given */
 };
 
+/* A key that --set gives twice has no value: which was meant? Returns whether all differ. */
+static bool sets_differ(const struct cli *cli)
+{
+    for (size_t i = 1; i < cli->set_count; i++) {
+        size_t bytes = strcspn(cli->sets[i], "=");
+        for (size_t k = 0; k < i; k++)
+            if (strcspn(cli->sets[k], "=") == bytes &&
+                strncmp(cli->sets[i], cli->sets[k], bytes) == 0) {
+                cli_error(CLI_USAGE, "--set %.*s is given twice; give it once", (int)bytes,
+                          cli->sets[i]);
+                return false;
+            }
+    }
+    return true;
+}
+
 bool cli_overrides(const struct cli *cli, struct cli_overrides *overrides)
 {
     const struct flag_key keys[] = {
@@ -50,6 +67,8 @@ bool cli_overrides(const struct cli *cli, struct cli_overrides *overrides)
         cli_error(CLI_USAGE, "--endpoint is given twice; give it once");
         return false;
     }
+    if (!sets_differ(cli))
+        return false;
     overrides->count = cli->set_count;
     memcpy(overrides->texts, cli->sets, cli->set_count * sizeof(overrides->texts[0]));
     for (size_t i = 0; i < CLI_FLAG_KEYS; i++) {
@@ -122,4 +141,19 @@ int cli_show_results(const struct cli *cli, const char *experiment)
                          cli->json ? "--json" : NULL,
                          NULL};
     return query_main(cli->json ? 6 : 5, arguments);
+}
+
+int cli_show_arms(const struct cli *cli, const struct experiment *experiment)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < experiment->arm_count; i++)
+        json_array_append_new(names, json_string(experiment->arms[i].name));
+    char *arms = json_dumps(names, 0);
+    assert(arms != NULL);
+    struct query_shown shown = {
+        .db = cli->db, .experiment = experiment->name, .arms = arms, .json = cli->json};
+    int status = query_show(&shown);
+    free(arms);
+    json_decref(names);
+    return status;
 }

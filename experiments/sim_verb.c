@@ -27,7 +27,7 @@ static int simulate(const struct experiment *experiment, const struct cli *cli)
     free(command);
     free(repeat);
     results_close(db);
-    return status == CLI_DONE ? cli_show_results(cli, experiment->name) : status;
+    return status == CLI_DONE ? cli_show_arms(cli, experiment) : status;
 }
 
 int sim_main(int argc, char **argv)

@@ -148,7 +148,8 @@ static int parse(struct query *query, int argc, char **argv)
     optind = 1;
     opterr = 0;
     int code;
-    while ((code = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+    while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+        code = code == 'h' ? OPTION_HELP : code;
         if (code == '?' || code == ':')
             return cli_error(CLI_USAGE, "query: %s %s; see lakestream query --help",
                              argv[optind - 1],
@@ -215,4 +216,14 @@ int query_main(int argc, char **argv)
         status = print(&query);
     free(query.metric_text);
     return status;
+}
+
+int query_show(const struct query_shown *shown)
+{
+    struct query query = {
+        .db = shown->db,
+        .request = {.experiment = shown->experiment, .arms = shown->arms},
+        .format = shown->json ? TABLE_JSON : TABLE_ALIGNED,
+    };
+    return print(&query);
 }

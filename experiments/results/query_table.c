@@ -221,9 +221,10 @@ enum query_error query_summary(const struct query_request *asked, struct table *
     const struct query_request *request = &filled;
     static const char sql[] =
         "SELECT experiment, arm, mode, count(*), sum(violations > 0)" SELECTED
+        "AND (?3 IS NULL OR arm IN (SELECT value FROM json_each(?3))) "
         "GROUP BY experiment, mode, arm ORDER BY experiment, mode, arm_group, sweep_value, arm";
-    const char *texts[] = {request->experiment, request->arm};
-    sqlite3_stmt *group = prepare(request, sql, texts, 2);
+    const char *texts[] = {request->experiment, request->arm, request->arms};
+    sqlite3_stmt *group = prepare(request, sql, texts, 3);
     if (group == NULL)
         return database_failed(request, message);
     struct values values = {0};
@@ -391,7 +392,8 @@ enum query_error query_sql(const struct query_request *request, struct table *ta
     sqlite3_set_authorizer(sqlite, NULL, NULL);
     if (code != SQLITE_OK)
         return refuse_sql(request, code, message);
-    if (row == NULL || rest[strspn(rest, " \t\r\n;")] != '\0') {
+    /* What gives no columns changes something: VACUUM INTO would make a file. */
+    if (row == NULL || sqlite3_column_count(row) == 0 || rest[strspn(rest, " \t\r\n;")] != '\0') {
         sqlite3_finalize(row);
         return refuse_sql(request, SQLITE_AUTH, message);
     }

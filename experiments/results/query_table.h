@@ -13,6 +13,7 @@ struct query_request {
     struct results_db *db;
     const char *experiment; /* pattern; NULL: all */
     const char *arm;        /* pattern; NULL: all */
+    const char *arms;       /* names as a JSON array, of query_summary; NULL: all */
     const char *metrics[QUERY_METRICS_MAX];
     size_t metric_count; /* 0: the usual ones */
     const char *series;  /* name */

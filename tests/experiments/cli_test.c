@@ -87,6 +87,21 @@ static void shipped_configs_have_names(void)
     CU_ASSERT_FALSE(cli_shipped_config("/none/p1.yaml", path));
 }
 
+static void keys_are_set_once(void)
+{
+    static const char *const twice[] = {"sim", "x", "--set", "seeds=2", "--set", "seeds=3", NULL};
+    static const char *const both[] = {"sim", "x", "--set", "seed=2", "--set", "seeds=3", NULL};
+    char *words[WORDS_MAX];
+    struct cli cli = verb();
+    struct cli_overrides overrides;
+    CU_ASSERT_TRUE_FATAL(parse(&cli, words, twice));
+    CU_ASSERT_FALSE(cli_overrides(&cli, &overrides));
+    cli = verb();
+    CU_ASSERT_TRUE_FATAL(parse(&cli, words, both));
+    CU_ASSERT_TRUE(cli_overrides(&cli, &overrides));
+    CU_ASSERT_EQUAL(overrides.count, 2);
+}
+
 static void missing_data_say_where_to_run(void)
 {
     char path[CONFIG_PATH_MAX];
@@ -164,6 +179,7 @@ const struct harness_test cli_tests[] = {
     HARNESS_TEST(flags_are_given_once),
     HARNESS_TEST(shipped_configs_have_names),
     HARNESS_TEST(flags_win_over_keys),
+    HARNESS_TEST(keys_are_set_once),
     HARNESS_TEST(missing_data_say_where_to_run),
     HARNESS_TEST(output_that_is_lost_is_a_failure),
     {0},

@@ -121,13 +121,19 @@ static void sql_reads_and_never_writes(void)
         ASK(&fixture, "--csv", "--sql", "SELECT arm, seed, NULL AS n FROM run ORDER BY id;");
     CU_ASSERT_EQUAL(answer.status, 0);
     CU_ASSERT_STRING_EQUAL(answer.out, "arm,seed,n\nfixed,1,\nfixed,2,\nfixed,3,\n\"a,b\",1,\n");
-    static const char *const refused[] = {"DELETE FROM run", "SELECT 1; DELETE FROM run",
-                                          "ATTACH 'x.db' AS x", "PRAGMA user_version = 3", " "};
+    static const char *const refused[] = {"DELETE FROM run",
+                                          "SELECT 1; DELETE FROM run",
+                                          "ATTACH 'x.db' AS x",
+                                          "PRAGMA user_version = 3",
+                                          "VACUUM INTO 'made.db'",
+                                          "BEGIN",
+                                          " "};
     for (size_t i = 0; i < HARNESS_COUNT(refused); i++) {
         answer = ASK(&fixture, "--sql", refused[i]);
         CU_ASSERT_EQUAL(answer.status, 1);
         CU_ASSERT_PTR_NOT_NULL(strstr(answer.error, "only one SELECT"));
     }
+    CU_ASSERT_NOT_EQUAL(access("made.db", F_OK), 0);
     answer = ASK(&fixture, "--sql", "SELECT oops FROM run");
     CU_ASSERT_EQUAL(answer.status, 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(answer.error, "no such column"));
@@ -149,9 +155,33 @@ static void wrong_usage_is_status_two(void)
     CU_ASSERT_EQUAL(ASK(&fixture, "--series", "none").status, 2);
     CU_ASSERT_EQUAL(ASK(&fixture, "--metric", "a,,b").status, 2);
     CU_ASSERT_EQUAL(ASK(&fixture, "operand").status, 2);
+    CU_ASSERT_EQUAL(ASK(&fixture, "-h").status, 0);
+    CU_ASSERT_EQUAL(ASK(&fixture, "-x").status, 2);
     answer = ASK(&fixture, "--help");
     CU_ASSERT_EQUAL(answer.status, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(answer.out, "--sql"));
+    fixture_remove(&fixture);
+}
+
+/* What sim prints: not the arms that other configs of that name once had. */
+static void only_the_arms_asked_for_are_shown(void)
+{
+    struct fixture fixture = fill();
+    char text[OUTPUT_MAX];
+    char path[300];
+    struct query_shown shown = {
+        .db = fixture.path, .experiment = "test", .arms = "[\"a,b\"]", .json = true};
+    snprintf(path, sizeof(path), "%s/shown", fixture.directory);
+    fflush(stdout);
+    int old = dup(STDOUT_FILENO);
+    dup2(open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600), STDOUT_FILENO);
+    CU_ASSERT_EQUAL(query_show(&shown), 0);
+    fflush(stdout);
+    dup2(old, STDOUT_FILENO);
+    close(old);
+    read_back(path, text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "a,b"));
+    CU_ASSERT_PTR_NULL(strstr(text, "fixed"));
     fixture_remove(&fixture);
 }
 
@@ -200,11 +230,8 @@ static void arms_that_differ_are_marked(void)
 }
 
 const struct harness_test query_tests[] = {
-    HARNESS_TEST(summary_has_means_over_seeds),
-    HARNESS_TEST(series_are_means_at_each_time),
-    HARNESS_TEST(sql_reads_and_never_writes),
-    HARNESS_TEST(wrong_usage_is_status_two),
-    HARNESS_TEST(missing_database_is_status_one),
-    HARNESS_TEST(arms_that_differ_are_marked),
-    {0},
+    HARNESS_TEST(summary_has_means_over_seeds),      HARNESS_TEST(series_are_means_at_each_time),
+    HARNESS_TEST(sql_reads_and_never_writes),        HARNESS_TEST(wrong_usage_is_status_two),
+    HARNESS_TEST(only_the_arms_asked_for_are_shown), HARNESS_TEST(missing_database_is_status_one),
+    HARNESS_TEST(arms_that_differ_are_marked),       {0},
 };
