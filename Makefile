@@ -163,7 +163,7 @@ bench: build ## Measure the simulator on one core, manifests, and the S3 client 
 	@$(PROGRAM) bench s3
 
 install: build ## Install program, configs and plots below PREFIX (and DESTDIR)
-	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/lakestream
+	install -D -m 755 "$(PROGRAM)" "$(DESTDIR)$(PREFIX)/bin/lakestream"
 	for d in configs plots; do find $$d -type f | while read -r f; do \
 		install -D -m 644 "$$f" "$(DESTDIR)$(PREFIX)/share/lakestream/$$f" || exit 1; \
 	done; done

@@ -169,5 +169,14 @@ clean_tree
 rm "$tree/PAPER_REPRO.md"
 refuses no_page '^PAPER_REPRO\.md: missing'
 
+# make install, into folders whose names have blanks: every command of it quotes them.
+installs=$(cd "$root" && make -s -n DESTDIR='/a b' PREFIX='/c d' install 2>/dev/null | grep -c 'install -D') || true
+quoted=$(cd "$root" && make -s -n DESTDIR='/a b' PREFIX='/c d' install 2>/dev/null | grep -c '"/a b/c d/') || true
+if [ "$installs" -ge 2 ] && [ "$installs" -eq "$quoted" ]; then
+	passed=$((passed + 1))
+else
+	report install_quotes "$quoted of $installs commands"
+fi
+
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]
