@@ -153,8 +153,9 @@ bool job_lock_take(const struct job_lock_options *options, struct job_lock *lock
         (void)poll(NULL, 0, PAUSE_MS);
     } while (progress_now_ns() - begun_ns < options->wait_ns);
     snprintf(error, JOB_LOCK_TEXT_MAX,
-             "another start of this job runs: it has the lock %.300s, first taken by %.200s; end "
-             "it, or let it go on; if its processes are lost and cannot be ended, delete that file",
+             "another start of this job runs: its lock %.300s was first taken by %.200s, and is "
+             "held by that process or by another of that start; end them, or let them go on; if "
+             "they are lost and cannot be ended, delete that file",
              attempts.path, process_of(attempts.holder, process));
     return false;
 }
