@@ -18,6 +18,7 @@
  *   - LIST: every key is judged at some instant during the call; a page is not one instant's
  *     picture. A key that was acknowledged before the call and not deleted is there. Every page
  *     reads the whole folder: about half a microsecond an entry.
+ *   - GET: a file that does not fit its bound (core/object_bound.h) is not read: FAILED, damaged.
  *   - DELETE is OK when the key is absent, and durable when it removed something.
  *
  * ext4 and xfs (local): all of that, given a disk that honours flushes. Power loss is not tried by

@@ -190,6 +190,8 @@ size_t s3_receive_body(char *text, size_t size, size_t count, void *context)
     const uint8_t *data = (const uint8_t *)text;
     uint64_t bytes = size * count;
     bool taken;
+    if (exchange->status == 0 && !begin_body(exchange))
+        return 0;
     exchange->came_bytes += bytes;
     if (!succeeds(exchange))
         taken = take_error(exchange, data, bytes);

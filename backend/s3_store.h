@@ -13,6 +13,8 @@
  *     the store's budget of retries is spent; then the last answer is the outcome.
  *   - 503 and 429 hold off every request of the store, not only the one that met it
  *     (backend/s3_pace.h has the bounds).
+ *   - FAILED and damaged: an object, by its length or its first bytes, does not fit its bound
+ *     (core/object_bound.h). It is hung up on at once, and not asked for again.
  *   - FAILED: refused for good. The text is one line: what, where (bucket, key, endpoint, region),
  *     status, code and request id, and what to do. It never holds a secret.
  *

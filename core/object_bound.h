@@ -29,7 +29,8 @@ bool object_bound_fits(const struct object_bound *bound, uint64_t bytes, const u
 bool object_bound_asks(const struct object_bound *bound, uint64_t bytes);
 /* For what comes without a length: how much may come; head NULL: so far. */
 uint64_t object_bound_limit(const struct object_bound *bound, const uint8_t *head);
-/* What is wrong with an object that does not fit. `least`: it has so many bytes, or more. */
+/* What is wrong with an object that has so many bytes, or more, and does not fit: both sizes, for a
+ * message. */
 void object_bound_text(const struct object_bound *bound, uint64_t bytes, const uint8_t *head,
                        char text[OBJECT_BOUND_TEXT_MAX]);
 
