@@ -163,12 +163,51 @@ static bool check_ranks(const struct config *config, struct diagnostic *diagnost
     return false;
 }
 
+static bool is_about_ranks(const struct incident *incident)
+{
+    return incident->kind == INCIDENT_RANK || incident->kind == INCIDENT_ROLLBACK;
+}
+
+/* Of one incident among those before it: its processes are there, and nothing else is happening to
+ * them. */
+static bool check_incident(const struct config *config, const struct incident_list *list,
+                           uint32_t index, struct diagnostic *diagnostic)
+{
+    const struct incident *one = &list->items[index];
+    bool ranks = is_about_ranks(one);
+    uint64_t count = one->kind == INCIDENT_OUTAGE ? 1
+                     : ranks                      ? config->ranks.count
+                                                  : config->workload.producers;
+    if ((uint64_t)one->first + one->count > count) {
+        diagnostic_set(diagnostic,
+                       "incident %u is about %s %u, but %s is %" PRIu64 ": they are counted from 0",
+                       index + 1, ranks ? "rank" : "producer", one->first + one->count - 1,
+                       ranks ? "ranks.count" : "workload.producers", count);
+        return false;
+    }
+    for (uint32_t i = 0; i < index; i++) {
+        const struct incident *other = &list->items[i];
+        bool alike = one->kind == other->kind || (ranks && is_about_ranks(other));
+        if (alike && one->first < other->first + other->count &&
+            other->first < one->first + one->count && one->at_ns <= other->at_ns + other->for_ns &&
+            other->at_ns <= one->at_ns + one->for_ns) {
+            diagnostic_set(diagnostic, "incidents %u and %u of one process overlap", i + 1,
+                           index + 1);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool check_incidents(const struct config *config, struct diagnostic *diagnostic)
 {
     struct incident_list list;
     struct diagnostic reason;
     char origin[ORIGIN_TEXT_MAX];
-    if (incident_list_parse(config->run.incidents, &list, &reason))
+    bool valid = incident_list_parse(config->run.incidents, &list, &reason);
+    for (uint32_t i = 0; valid && i < list.count; i++)
+        valid = check_incident(config, &list, i, &reason);
+    if (valid)
         return true;
     const struct option *option = option_find("run.incidents");
     origin_print_place(&config->origins[option_index(option)], origin);

@@ -312,6 +312,27 @@ static bool name_is_new(struct loader *loader, const struct yaml_node *node)
     return true;
 }
 
+/* Two texts may mean one value, which would be run twice: 0.1 and 10%. */
+static bool value_is_new(struct loader *loader, const struct yaml_node *node,
+                         const struct option *option)
+{
+    const struct experiment *experiment = loader->experiment;
+    const struct arm *last = &experiment->arms[experiment->arm_count - 1];
+    char ours[OPTION_TEXT_MAX];
+    char other[OPTION_TEXT_MAX];
+    option_print(&last->config, option, ours);
+    for (size_t i = 0; i + 1 < experiment->arm_count; i++) {
+        const struct arm *arm = &experiment->arms[i];
+        option_print(&arm->config, option, other);
+        if (strcmp(arm->group, last->group) == 0 && strcmp(ours, other) == 0) {
+            diagnostic_set(loader->diagnostic, "%s:%u:%u: arm '%s' has this value already",
+                           loader->path, node->line, node->column, arm->name);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* One arm of a plan; `value` is NULL without a sweep. */
 static bool build_arm(struct loader *loader, uint32_t index, const struct yaml_node *value)
 {
@@ -330,7 +351,8 @@ static bool build_arm(struct loader *loader, uint32_t index, const struct yaml_n
     struct setting_source source = {loader->path, ORIGIN_FILE, NULL};
     struct setting swept = {plan->sweep_option, value->value, setting_origin(&source, value),
                             index};
-    return name_is_new(loader, value) && build_config(loader, index, &swept, &arm->config);
+    return name_is_new(loader, value) && build_config(loader, index, &swept, &arm->config) &&
+           value_is_new(loader, value, plan->sweep_option);
 }
 
 static bool build_arms(struct loader *loader)

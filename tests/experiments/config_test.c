@@ -148,6 +148,22 @@ static void incidents_are_read(void)
         option_set(&config, option_find("run.incidents"), "nothing", &origin, &diagnostic));
     CU_ASSERT(!config_check(&config, &diagnostic));
     CU_ASSERT_PTR_NOT_NULL(strstr(diagnostic.text, "--set: run.incidents: 'nothing': "));
+    static const char *const wrong[][2] = {
+        {"producer:31-32@5s+5s", "incident 1 is about producer 32, but workload.producers is 32: "
+                                 "they are counted from 0"},
+        {"outage@1s+1s,rollback:0@5s+5s", "incident 2 is about rank 0, but ranks.count is 0"},
+        {"producer:1@5s+5s,producer:0-3@9s+1s", "incidents 1 and 2 of one process overlap"},
+    };
+    for (size_t i = 0; i < HARNESS_COUNT(wrong); i++) {
+        CU_ASSERT_FATAL(
+            option_set(&config, option_find("run.incidents"), wrong[i][0], &origin, &diagnostic));
+        CU_ASSERT(!config_check(&config, &diagnostic));
+        CU_ASSERT_PTR_NOT_NULL(strstr(diagnostic.text, wrong[i][1]));
+    }
+    CU_ASSERT_FATAL(option_set(&config, option_find("run.incidents"),
+                               "producer:1@5s+5s,outage@6s+1s,producer:1@11s+1s", &origin,
+                               &diagnostic));
+    CU_ASSERT(config_check(&config, &diagnostic));
 }
 
 static void origins_print_as_text(void)

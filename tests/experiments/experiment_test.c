@@ -88,6 +88,8 @@ static const struct row refused[] = {
      "x.yaml:2:50: a swept value is one short value"},
     {"arms:\n  - {name: a, sweep: {key: run.bin, values: [1s, 1s]}}\n",
      "x.yaml:2:50: a second arm is named 'a/1s'"},
+    {"arms:\n  - {name: a, sweep: {key: policy.dac.kappa, values: [0.1, 10%]}}\n",
+     "x.yaml:2:60: arm 'a/0.1' has this value already"},
     {"arms:\n  - {name: a, sweep: {key: run.bin, values: [1s, 2]}}\n",
      "x.yaml:2:50: run.bin: '2' needs a unit: 10s, 250ms, 5min"},
     {"arms:\n  - {name: a, run.bin: 1s, sweep: {key: run.bin, values: [2s]}}\n",
