@@ -18,7 +18,7 @@ array styles_right[6] = [1, 7, 8, 0, 1, 5]
 set multiplot
 set label 1 title_text at screen 0.02,down(24) left font ',19'
 set label 2 caption at screen 0.02,down(51) left textcolor rgb '#444444'
-set label 3 'Lines: simulated; rings: live, the worst of two servers. Slices of 1 MiB. The broker is arithmetic.' at screen 0.02,down(72) left textcolor rgb '#444444'
+set label 3 'Lines: simulated; rings: live, the worst of '.servers.' servers. Slices of '.slices.'. The broker is arithmetic.' at screen 0.02,down(72) left textcolor rgb '#444444'
 # Legends, left and right.
 legend_top = 138
 legend_width = 500
@@ -63,7 +63,7 @@ over(x) = 100 * (x - 1)
 set yrange [0:1.1*over(asked)<*]
 set ytics auto
 set ylabel 'bytes beyond the slice, %' offset 1.5,0
-set label 4 'Slices of 1 MiB: what is fetched on top' at screen 0.785,down(108) center font ',14'
+set label 4 'Slices of '.slices.': what is fetched on top' at screen 0.785,down(108) center font ',14'
 plot over(asked) with lines ls 20, \
      points using 1:(over($4)) with linespoints ls 8, \
      points using 1:(over($3)) with linespoints ls 7, \

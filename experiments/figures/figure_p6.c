@@ -2,6 +2,7 @@
  * dense reads as simulated, a broker's fan-out as arithmetic, slices as real servers sent them. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "experiments/cli.h"
 #include "experiments/config/units.h"
@@ -157,6 +158,41 @@ static struct world world_of(const struct figure_data *data, const struct read_r
     return world;
 }
 
+/* "1 MiB", or "1 MiB to 2 MiB": of the arms with a mesh; to three digits, so that what a TGB holds
+ * beside its slices does not count. */
+static void text_slices(const struct figure_data *data, char text[TEXT_MAX])
+{
+    uint64_t least = UINT64_MAX;
+    uint64_t most = 0;
+    char sizes[2][TEXT_MAX];
+    for (size_t i = 0; i < data->arm_count; i++) {
+        uint32_t slices = tgb_mesh_slices(data->arms[i].config.mesh);
+        uint64_t bytes = slices > 0 ? data->arms[i].config.workload.tgb_bytes / slices : 0;
+        least = slices > 0 && bytes < least ? bytes : least;
+        most = bytes > most ? bytes : most;
+    }
+    text_size(least, sizes[0]);
+    text_size(most, sizes[1]);
+    if (most == 0)
+        snprintf(text, TEXT_MAX, "no size");
+    else if (strcmp(sizes[0], sizes[1]) == 0)
+        snprintf(text, TEXT_MAX, "%s", sizes[0]);
+    else
+        snprintf(text, TEXT_MAX, "%.40s to %.40s", sizes[0], sizes[1]);
+}
+
+static size_t servers_of(const struct read_reference *reference)
+{
+    size_t servers = 0;
+    for (size_t i = 0; i < reference->count; i++) {
+        bool known = false;
+        for (size_t k = 0; k < i; k++)
+            known = known || strcmp(reference->rows[k].server, reference->rows[i].server) == 0;
+        servers += !known;
+    }
+    return servers;
+}
+
 /* ---- the drawing ---- */
 
 static void p6_plot(const struct figure_page *page, FILE *points, FILE *variables)
@@ -172,6 +208,10 @@ static void p6_plot(const struct figure_page *page, FILE *points, FILE *variable
                 (unsigned long long)world.ranks, world.slices, world.with_heads, world.all,
                 world.dense, fan_out(world.ranks), world.live_slices, world.live_all);
     }
+    char slices[TEXT_MAX];
+    text_slices(page->data, slices);
+    variable_text(variables, "slices", slices);
+    fprintf(variables, "servers = %zu\n", servers_of(reference));
     fprintf(variables, "ranks_min = %llu\nranks_max = %llu\n", (unsigned long long)worlds[0],
             (unsigned long long)worlds[count - 1]);
     fprintf(variables,
@@ -291,6 +331,8 @@ static void p6_headline(const struct figure_page *page, FILE *text)
 static void p6_summary(const struct figure_page *page, FILE *markdown)
 {
     struct worst worst = worst_of(page);
+    char slices[TEXT_MAX];
+    text_slices(page->data, slices);
     bool holds = worst.simulated <= AMPLIFICATION_ASKED &&
                  !(worst.live > AMPLIFICATION_ASKED); /* a live value may be missing */
     fprintf(markdown, "at most %.4fx up to %llu ranks, manifests add %.4f | ", worst.simulated,
@@ -301,9 +343,9 @@ static void p6_summary(const struct figure_page *page, FILE *markdown)
     else
         fprintf(markdown, "not run");
     fprintf(markdown,
-            " | %s: at most %.2f at every scale, with slices of 1 MiB; it follows from one range "
+            " | %s: at most %.2f at every scale, with slices of %s; it follows from one range "
             "request a slice | `workload.tgb`, `ranks.checkpoint_every` %llu |\n",
-            holds ? "as reported" : "**not as reported**", AMPLIFICATION_ASKED,
+            holds ? "as reported" : "**not as reported**", AMPLIFICATION_ASKED, slices,
             (unsigned long long)page->data->arms[0].config.ranks.checkpoint_every);
 }
 

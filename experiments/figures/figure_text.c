@@ -161,8 +161,7 @@ static void print_store(const struct figure_data *data, const struct config *typ
         fprintf(text, "simulated stores");
 }
 
-/* To three digits: "1 GiB", "1.5 MiB". */
-static void size_text(uint64_t bytes, char text[TEXT_MAX])
+void text_size(uint64_t bytes, char text[TEXT_MAX])
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     double value = (double)bytes;
@@ -195,9 +194,9 @@ static void print_sizes(const struct figure_data *data, const struct config *typ
         fprintf(text, "%s", size);
         return;
     }
-    size_text(least, size);
+    text_size(least, size);
     fprintf(text, "%s to ", size);
-    size_text(most, size);
+    text_size(most, size);
     fprintf(text, "%s", size);
 }
 

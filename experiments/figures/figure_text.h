@@ -30,6 +30,8 @@ void text_note(const struct figure_page *page, char note[CAPTION_MAX]);
 void text_origin(const struct figure_arm *arm, char text[TEXT_MAX]);
 /* "15 min", as of figure_window_s. */
 void text_window(const struct figure_arm *arm, char text[TEXT_MAX]);
+/* To three digits: "1 GiB", "1.5 MiB". */
+void text_size(uint64_t bytes, char text[TEXT_MAX]);
 /* "15 min". */
 void text_duration(int64_t duration_ns, char text[TEXT_MAX]);
 

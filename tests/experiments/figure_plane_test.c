@@ -123,6 +123,8 @@ static void amplification_is_that_of_headers(void)
     expect(small.summary, "up to 512 ranks");
     expect(small.summary, "| as reported: at most 1.02 at every scale");
     expect(small.points, "\n512\t1.0000305");
+    expect(small.variables, "slices = '1 MiB'\nservers = 2\n");
+    expect(small.summary, "with slices of 1 MiB;");
     expect(small.variables, "asked = 1.02\nreported = 1\nreported_dense = 128\n");
     small_remove(&small);
 }
