@@ -1,6 +1,7 @@
 /* main.c - the command line: one row per verb. */
 #include <errno.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,7 +108,6 @@ static int run(int argc, char **argv)
     return CLI_USAGE;
 }
 
-/* What was printed is out, or the status says that it is not. */
 /* Bodies come and go by the megabyte. The allocator's habit of giving their pages back each time,
  * to get them anew page by page, costs more than half of a GET of 256 KiB. At most MEMORY_KEPT
  * stays. Allocators of sanitizers refuse, and do not matter. */
@@ -117,9 +117,20 @@ static void keep_memory(void)
     (void)mallopt(M_TRIM_THRESHOLD, MEMORY_KEPT);
 }
 
+/* A limit on the size of files is an error of the write that meets it, which is said with what to
+ * do, instead of the end of the program. */
+static void take_limits_as_errors(void)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    int failed = sigaction(SIGXFSZ, &ignore, NULL);
+    assert(failed == 0);
+}
+
+/* What was printed is out, or the status says that it is not. */
 int main(int argc, char **argv)
 {
     keep_memory();
+    take_limits_as_errors();
     int status = run(argc, argv);
     errno = 0;
     if ((fflush(stdout) == 0 && !ferror(stdout)) || status != CLI_DONE)

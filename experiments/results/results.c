@@ -56,6 +56,10 @@ static enum results_error explain(int code, const char *path, const char *detail
         return say(RESULTS_READ_ONLY, message, path,
                    "an interrupted write must be undone first, and the file is read-only",
                    "make it and its directory writable, or copy it with its -journal file");
+    if (code == SQLITE_IOERR_WRITE)
+        return say(RESULTS_FAILED, message, path, "cannot be written",
+                   "check its disk and the limit on the size of files (ulimit -f), or use another "
+                   "--db");
     switch (code & 0xff) {
     case SQLITE_FULL:
         return say(RESULTS_FULL, message, path,

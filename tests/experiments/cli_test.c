@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/experiments/expect.h"
 #include "tests/harness.h"
+#include "tests/scratch.h"
 
 #define WORDS_MAX 20
 
@@ -174,6 +176,44 @@ static void output_that_is_lost_is_a_failure(void)
     }
 }
 
+/* The program's status, and what it says, where no file may be longer than 200 KiB. */
+static int run_limited(const char *program, const char *db, FILE *said)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        const struct rlimit limit = {200 << 10, 200 << 10};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+        dup2(fileno(said), STDERR_FILENO);
+        execl(program, program, "sim", "configs/experiments/p1.yaml", "--arm", "dac", "--seeds",
+              "20", "--db", db, (char *)NULL);
+        _exit(127);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void files_that_may_not_grow_are_a_failure(void)
+{
+    const char *program = getenv("LAKESTREAM"); /* set by make */
+    if (program == NULL)
+        HARNESS_SKIP("LAKESTREAM does not name the program");
+    char folder[SCRATCH_MAX];
+    char db[SCRATCH_MAX + 8];
+    char text[2048];
+    FILE *said = tmpfile();
+    scratch_make(folder);
+    snprintf(db, sizeof(db), "%s/r.db", folder);
+    CU_ASSERT_EQUAL(run_limited(program, db, said), CLI_FAILED);
+    ssize_t size = pread(fileno(said), text, sizeof(text) - 1, 0);
+    text[size > 0 ? size : 0] = '\0';
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "r.db: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "ulimit -f"));
+    fclose(said);
+    scratch_remove(folder);
+}
+
 const struct harness_test cli_tests[] = {
     HARNESS_TEST(commands_say_all_again),
     HARNESS_TEST(flags_are_given_once),
@@ -182,5 +222,6 @@ const struct harness_test cli_tests[] = {
     HARNESS_TEST(keys_are_set_once),
     HARNESS_TEST(missing_data_say_where_to_run),
     HARNESS_TEST(output_that_is_lost_is_a_failure),
+    HARNESS_TEST(files_that_may_not_grow_are_a_failure),
     {0},
 };
