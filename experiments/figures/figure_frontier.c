@@ -1,6 +1,7 @@
 /* figure_frontier.c - success against freshness, each policy's constants swept, a curve for one of
  * them, in the first hour and in the last: what a budget buys, and whether it still does. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/config/options.h"
@@ -11,6 +12,7 @@
 #include "experiments/figures/paper_rules.h"
 
 #define TARGET_COUNT 3
+#define APART_FACTOR 2 /* between the ages of two seeds */
 
 /* Successes at which ages are compared; the last is the reported one. */
 static void targets_of(const struct figure_page *page, double targets[TARGET_COUNT])
@@ -254,6 +256,50 @@ static void write_budgets(const struct figure_data *data, FILE *markdown)
     fprintf(markdown, "\n");
 }
 
+/* The least and the most that a seed has; false where they do not differ by the factor. */
+static bool falls_apart(const struct figure_data *data, const struct figure_arm *arm, int hour,
+                        double ages_s[2])
+{
+    double *values = calloc(arm->run_count + 1, sizeof(*values));
+    assert(values != NULL);
+    figure_hour_metric(data, arm, "age_median_s", hour, values);
+    ages_s[0] = INFINITY;
+    ages_s[1] = 0;
+    for (size_t i = 0; i < arm->run_count; i++) {
+        ages_s[0] = fmin(ages_s[0], values[i]);
+        ages_s[1] = fmax(ages_s[1], values[i]);
+    }
+    free(values);
+    return ages_s[1] > APART_FACTOR * ages_s[0];
+}
+
+/* A mean and its interval say little of runs that end in two ways. */
+static void write_apart(const struct figure_data *data, FILE *markdown)
+{
+    bool any = false;
+    int late = figure_hours(data);
+    for (size_t i = 0; i < data->arm_count; i++)
+        for (int hour = 1; hour <= late; hour += late > 1 ? late - 1 : 1) {
+            double ages_s[2];
+            char swept[TEXT_MAX];
+            char least[TEXT_MAX];
+            char most[TEXT_MAX];
+            if (!falls_apart(data, &data->arms[i], hour, ages_s))
+                continue;
+            text_swept(&data->arms[i], swept);
+            text_number(ages_s[0], least);
+            text_number(ages_s[1], most);
+            fprintf(markdown, "%s%s %s in hour %d (%s to %s s)",
+                    any ? "; "
+                        : "**Seeds that fall apart.** One seed's median age is more than twice "
+                          "another's, and a mean with its interval says little: ",
+                    data->arms[i].group, swept, hour, least, most);
+            any = true;
+        }
+    if (any)
+        fprintf(markdown, ".\n\n");
+}
+
 static void frontier_paper(const struct figure_page *page, FILE *markdown)
 {
     if (figure_hours(page->data) == 0) {
@@ -263,6 +309,7 @@ static void frontier_paper(const struct figure_page *page, FILE *markdown)
     write_comparison(page, markdown);
     write_held(page->data, markdown);
     write_budgets(page->data, markdown);
+    write_apart(page->data, markdown);
 }
 
 static void frontier_detail(const struct figure_page *page, FILE *markdown)

@@ -88,6 +88,8 @@ static const struct cell dac_cells[] = {
 
 static const struct cell fixed_1_cells[] = {
     {"success_h5", {0.8, 0.8}}, {"age_median_s_h5", {10, 10}}, {0}};
+static const struct cell apart_cells[] = {
+    {"success_h5", {0.8, 0.8}}, {"age_median_s_h1", {10, 20}}, {"age_median_s_h5", {10, 25}}, {0}};
 static const struct cell fixed_2_cells[] = {
     {"success_h5", {0.9, 0.9}}, {"age_median_s_h5", {1000, 1000}}, {0}};
 
@@ -236,6 +238,23 @@ static void tables_hold_the_numbers(void)
     text = written(page.figure->paper, &page);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "| dac | 0.037 | 96.3 | – | 96.50 ± 0.00 | 0.20"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "as much as another policy does.\n\n"));
+    free(text);
+    sample_remove(&sample);
+}
+
+/* A mean of two ways to end is no finding: the page names the rows. */
+static void seeds_that_fall_apart_are_named(void)
+{
+    struct sample sample = sample_make();
+    struct figure_page page = page_of(&sample, "frontier");
+    char *text = written(page.figure->paper, &page);
+    CU_ASSERT_PTR_NULL(strstr(text, "fall apart"));
+    free(text);
+    write_arm(sample.db, "fixed", "policy.fixed.gap", "30s", apart_cells);
+    figure_data_deinit(&sample.data);
+    sample.data = load(sample.db);
+    text = written(page.figure->paper, &page);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "says little: fixed 30s in hour 5 (10.0 to 25.0 s).\n"));
     free(text);
     sample_remove(&sample);
 }
@@ -436,6 +455,7 @@ const struct harness_test figure_tests[] = {
     HARNESS_TEST(budget_is_judged_by_its_interval),
     HARNESS_TEST(losses_name_rule_hour_and_size),
     HARNESS_TEST(tables_hold_the_numbers),
+    HARNESS_TEST(seeds_that_fall_apart_are_named),
     HARNESS_TEST(ages_are_interpolated),
     HARNESS_TEST(points_pool_attempts_over_a_window),
     HARNESS_TEST(marked_parts_are_rewritten),
