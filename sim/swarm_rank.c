@@ -137,14 +137,16 @@ static void on_request(void *context, const struct consumer_answer *answer)
 }
 
 /* A rank that is refused what is on its disk lost it to a human's hand, or to a process that was
- * started from something younger. */
+ * started from something younger. Another may have saved it anew since it was read. */
 static void check_refusal(struct swarm_rank_life *life)
 {
     struct swarm *swarm = life->host.swarm;
     const struct checkpoint_set *set = &rank_of(life)->disk.set;
     const struct rank_hold *hold = rank_holds_of(&swarm->checkers.holds, life->rank);
     bool own = life->from == RETURN_AGAIN || life->from == RETURN_ROLLBACK;
-    if (own && hold->kept && hold->most <= life->oldest && set->count > 0 &&
+    const struct membership *membership = &trainer_consumer(life->trainer)->membership;
+    bool by_hand = hold->retired >= checkpoint_lowest_number(&membership->found);
+    if (own && !by_hand && hold->kept && hold->most <= life->oldest && set->count > 0 &&
         set->items[0].step == life->oldest)
         violations_add(&swarm->checkers.violations, swarm->loop.now_ns, life->host.actor,
                        "reader: rank %" PRIu32 " is refused its checkpoints from step %" PRIu64
