@@ -12,6 +12,7 @@
 #define ENTRY_DOMAIN UINT64_C(0x454e545259)
 #define RANK_STREAMS 1000 /* keeps the second stream of a life apart from the first ones */
 #define ENTRY_BYTES_MOST 160
+#define BEHIND_MOST 4
 #define PATIENCE 64  /* retries of a slice */
 #define LATE_SHARE 3 /* of so many worlds, in one a rank may come late */
 /* Of creates at most; more, and 64 in a row that come to nothing are no longer rare. */
@@ -189,7 +190,7 @@ static void draw_reclaimers(struct swarm_config *config, struct random_stream *r
     uint32_t reclaimers =
         draw_count(random, 0, 7) == 0 ? 0 : draw_count(random, 1, SWARM_RECLAIMERS_MAX);
     config->reclaimers = at_most(reclaimers, config->limits.reclaimers);
-    config->behind = draw_count(random, 0, 1) == 0 ? 0 : draw_count(random, 0, 4);
+    config->behind = draw_count(random, 0, 1) == 0 ? 0 : draw_count(random, 0, BEHIND_MOST);
     config->reclaim_gap_ns =
         swarm_draw_ns(random, (double)units(config, 0.1), (double)units(config, 30));
     config->grace_ns = draw_count(random, 0, 1) ? 0 : units(config, draw_magnitude(random, 1, 100));
@@ -342,4 +343,7 @@ void swarm_config_reclaimer(const struct swarm_config *config, uint32_t life,
         .full_every = draw_count(&random, 1, 3),
         .deletes_max = config->deletes_max,
     };
+    /* Others were started with other flags: then their floors cross, in version and step. */
+    if (draw_count(&random, 0, 1) == 0)
+        options->behind = draw_count(&random, 0, BEHIND_MOST);
 }

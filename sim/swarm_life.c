@@ -11,10 +11,20 @@ static uint32_t all_faults(const struct swarm_life *life)
     return life->faults_ever | life->faults_now | life->faults_before[0] | life->faults_before[1];
 }
 
+/* It reads a version, and the chain has a higher epoch of its producer by now. */
+static bool learns_that_it_is_fenced(const struct swarm_life *life)
+{
+    const struct commit *commit = &driver_producer(life->driver)->commit;
+    return commit->phase == COMMIT_READING && commit->epoch > 0 &&
+           life->host.swarm->report.streams[life->producer].epoch > commit->epoch;
+}
+
 void swarm_life_sends(struct swarm_life *life, enum fault_kind kind, const struct store_op *op)
 {
     if (op->verb == STORE_PUT)
         return;
+    if (learns_that_it_is_fenced(life))
+        swarm_upset_fenced(life);
     branch_probe_next(&life->probe, &driver_producer(life->driver)->commit, NEXT_SUBMITS,
                       all_faults(life), &life->host.swarm->result->coverage);
     if (kind != FAULT_NONE)

@@ -217,6 +217,8 @@ void swarm_check_end(struct swarm *swarm);
 
 /* swarm_upset.c */
 void swarm_upset_begin(struct swarm *swarm);
+/* A producer is about to learn that it is fenced. */
+void swarm_upset_fenced(struct swarm_life *life);
 /* A rank comes with less than it was known to need. */
 void swarm_upset_newcomer(struct swarm *swarm);
 /* Its bit in a mask of faults. */

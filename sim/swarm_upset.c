@@ -4,6 +4,7 @@
 
 #define RECLAIMER_SHARE 5 /* of so many crashes and pauses, one hits a reclaimer */
 #define RANK_SHARE 3      /* of so many upsets of the common kinds, one hits a rank */
+#define FENCED_SHARE 4    /* of so many producers that learn that they are fenced, one is paused */
 #define HAND_SHARE 3      /* of so many hands that retire, one is locked out where some are */
 #define ANEW_SHARE 8      /* of so many ranks that die, one has lost its disk */
 
@@ -129,6 +130,16 @@ static void zombie(struct swarm *swarm, struct swarm_life *life)
     if (way < 2 && swarm->doom.slot == 0)
         doom_next(swarm);
     swarm_life_start(swarm, life->producer, swarm_upset_bit(UPSET_ZOMBIE));
+}
+
+/* Now and then it stands still meanwhile: what it then reads may be below the floor, and must not
+ * end it before it has looked again. */
+void swarm_upset_fenced(struct swarm_life *life)
+{
+    struct swarm *swarm = life->host.swarm;
+    bool zombies = swarm->config->upset_weights[UPSET_ZOMBIE] > 0.0;
+    if (zombies && !swarm->healed && draw(swarm, FENCED_SHARE) == 0)
+        swarm_host_pause(&life->host, swarm_draw_units(swarm, 4, 300));
 }
 
 static void pause_one(struct swarm *swarm, struct swarm_life *life)
