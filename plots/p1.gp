@@ -63,9 +63,10 @@ do for [p=0:7] {
     m = first(q)
     measured_points = int(word(measured, q + 1))
     if (measured_points == 0) {
+        unset logscale y
         set yrange [0:1]
         unset ytics
-        set label 8 'not measured in so short a run' at graph 0.5,0.5 center textcolor rgb '#444444'
+        set label 8 'not measured in so short or so slow a run' at graph 0.5,0.5 center textcolor rgb '#444444'
         plot -1 with lines lc rgb '#ffffff'
     } else {
         # So few points that lines may have only one.

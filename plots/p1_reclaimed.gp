@@ -44,6 +44,16 @@ do for [p=0:3] {
     if (p == 2) { set title 'Age of a batch when it becomes visible: median' offset 0,-0.6 font ',14'; set ylabel 's (log scale)' offset 1,0; set logscale y }
     if (p == 3) { set title 'Age when visible: 99th percentile' offset 0,-0.6 font ',14'; set ylabel 's (log scale)' offset 1,0; set logscale y }
     if (r == 1) { set xlabel 'time since the start, hours' offset 0,0.4 } else { unset xlabel }
+    quantity = p == 0 ? 1 : p == 1 ? 4 : p == 2 ? 2 : 3
+    if (word(measured, quantity) eq '0') {
+        unset logscale y
+        set yrange [0:1]
+        unset ytics
+        set label 8 'not measured in so short or so slow a run' at graph 0.5,0.5 center textcolor rgb '#444444'
+        plot -1 with lines lc rgb '#ffffff'
+        set ytics auto
+        continue
+    }
     q = p == 0 ? 2 : p == 1 ? 11 : p == 2 ? 5 : 8
     reported = p == 1 ? reported_success : NaN
     plot reported with lines ls 20, \

@@ -34,7 +34,7 @@ set lmargin at screen 0.085; set rmargin at screen 0.500
 set tmargin at screen down(306); set bmargin at screen down(670)
 set logscale x 2
 set logscale y 2
-set xrange [0.9*ranks_min:1.15*ranks_max]
+set xrange [0.9*larger(ranks_min, 1):1.15*larger(ranks_max, 2)]
 set xtics (@fours)
 set yrange [0.7:1.5*larger(ranks_max, reported_dense)]
 set ytics (@fours)

@@ -5,8 +5,8 @@ load base.'.vars'
 points = base.'.tsv'
 page_width = 1280
 page_font = 12
-if (late_hour == 0) {
-    nothing_said = 'Not measured: the runs are shorter than the hour that is compared.'
+if (late_hour == 0 || measured == 0) {
+    nothing_said = late_hour == 0 ? 'Not measured: the runs are shorter than the hour that is compared.' : 'Not measured: nothing was committed in these hours.'
     load common.'/nothing.gp'
     exit
 }

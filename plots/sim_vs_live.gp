@@ -3,6 +3,13 @@ base = ARG1; common = ARG2; terminal_name = ARG3
 load common.'/common.gp'
 load base.'.vars'
 points = base.'.tsv'
+page_width = 1180
+page_font = 13
+if (measured == 0) {
+    nothing_said = 'Not measured: nothing was committed.'
+    load common.'/nothing.gp'
+    exit
+}
 
 style(g) = int(word(styles, g))
 of_store(s, g) = word(group_stores, g) eq word(stores, s)
@@ -16,9 +23,7 @@ legend_left = 24
 legend_top = 112
 legend_width = 1136
 pushed = legend_rows(legend_width, legend_count) * legend_row
-page_width = 1180
 page_height = 880 + pushed
-page_font = 13
 load common.'/page.gp'
 
 stats points using 1 nooutput name 'PRODUCERS'

@@ -22,8 +22,10 @@ static void targets_of(const struct figure_page *page, double targets[TARGET_COU
     targets[2] = reported_number(page->reported, "P1", "success") / 100;
 }
 
-static void plot_hour(const struct figure_data *data, int hour, FILE *points)
+/* Returns how many points there are to be seen. */
+static size_t plot_hour(const struct figure_data *data, int hour, FILE *points)
 {
+    size_t seen = 0;
     for (size_t i = 0; i < data->arm_count; i++) {
         const struct figure_arm *arm = &data->arms[i];
         char swept[TEXT_MAX];
@@ -31,10 +33,14 @@ static void plot_hour(const struct figure_data *data, int hour, FILE *points)
         if (i == 0 || strcmp(data->arms[i - 1].group, arm->group) != 0)
             fprintf(points, "\n\n# hour %d %s\n", hour, arm->group);
         fprintf(points, "%s\t%d", swept, swept_is_default(arm));
-        points_mean(points, figure_hour_mean(data, arm, "age_median_s", hour), 1);
-        points_mean(points, figure_hour_mean(data, arm, "success", hour), 100);
+        struct statistics_mean age = figure_hour_mean(data, arm, "age_median_s", hour);
+        struct statistics_mean success = figure_hour_mean(data, arm, "success", hour);
+        points_mean(points, age, 1);
+        points_mean(points, success, 100);
         fprintf(points, "\n");
+        seen += age.count > 0 && success.count > 0;
     }
+    return seen;
 }
 
 static void write_swept(const struct figure_arm *arm, FILE *variables)
@@ -51,12 +57,9 @@ static void frontier_plot(const struct figure_page *page, FILE *points, FILE *va
     size_t groups = 0;
     fprintf(points, "# swept value, is it the default, median age s (mean, low, high), success %% "
                     "(mean, low, high); one block an hour and group");
-    if (late > 0) {
-        plot_hour(data, 1, points);
-        plot_hour(data, late, points);
-    }
+    size_t seen = late > 0 ? plot_hour(data, 1, points) + plot_hour(data, late, points) : 0;
     fprintf(points, "\n");
-    fprintf(variables, "groups = '");
+    fprintf(variables, "measured = %zu\ngroups = '", seen);
     for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i), groups++)
         fprintf(variables, "%s%s", groups > 0 ? " " : "", data->arms[i].group);
     fprintf(variables, "'\nswept = '");

@@ -93,7 +93,9 @@ static struct statistics_mean window_mean(const struct figure_series *series, do
     return figure_mean_of(seeds, series->run_count);
 }
 
-static void plot_arm(const struct figure_data *data, const struct figure_arm *arm, FILE *points)
+/* Adds what was measured at all. */
+static void plot_arm(const struct figure_data *data, const struct figure_arm *arm,
+                     bool measured[QUANTITIES], FILE *points)
 {
     struct figure_series series[QUANTITIES];
     double *seeds = calloc(arm->run_count, sizeof(*seeds));
@@ -104,9 +106,11 @@ static void plot_arm(const struct figure_data *data, const struct figure_arm *ar
         figure_series_read(data, arm, quantities[i].name, &series[i]);
     for (double from_s = 0; from_s < end_s; from_s += step_s) {
         fprintf(points, "%.6g", (from_s + fmin(from_s + step_s, end_s)) / 2 / 3600);
-        for (size_t i = 0; i < QUANTITIES; i++)
-            points_mean(points, window_mean(&series[i], from_s, from_s + step_s, seeds),
-                        quantities[i].scale);
+        for (size_t i = 0; i < QUANTITIES; i++) {
+            struct statistics_mean mean = window_mean(&series[i], from_s, from_s + step_s, seeds);
+            measured[i] = measured[i] || mean.count > 0;
+            points_mean(points, mean, quantities[i].scale);
+        }
         fprintf(points, "\n");
     }
     for (size_t i = 0; i < QUANTITIES; i++)
@@ -141,6 +145,7 @@ static void p1_reclaimed_plot(const struct figure_page *page, FILE *points, FILE
     fprintf(points, "# hour, then mean, low and high of manifest MiB, median age s, p99 age s, "
                     "success %%; one block an arm");
     char window[TEXT_MAX];
+    bool measured[QUANTITIES] = {false};
     text_window(&data->arms[0], window);
     variable_text(variables, "window", window);
     fprintf(variables, "arm_count = %zu\npolicies = '", data->arm_count);
@@ -149,8 +154,11 @@ static void p1_reclaimed_plot(const struct figure_page *page, FILE *points, FILE
         text_pair(data, &data->arms[i], pair);
         fprintf(variables, "%s ", pair);
         fprintf(points, "%s# %s\n", i > 0 ? "\n\n" : "\n", data->arms[i].name);
-        plot_arm(data, &data->arms[i], points);
+        plot_arm(data, &data->arms[i], measured, points);
     }
+    fprintf(variables, "'\nmeasured = '");
+    for (size_t i = 0; i < QUANTITIES; i++)
+        fprintf(variables, "%d ", measured[i]);
     fprintf(variables, "'\nreclaimed = '");
     for (size_t i = 0; i < data->arm_count; i++)
         fprintf(variables, "%d ", reclaims(&data->arms[i]));

@@ -64,7 +64,7 @@ static void write_ranges(const struct figure_data *data, struct rule_hours hours
     double share_most = 1;
     double age[2] = {NAN, NAN};
     for (size_t i = 0; i < data->arm_count; i++) {
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; hours.late > 0 && k < 2; k++) {
             const struct figure_arm *arm = &data->arms[i];
             int hour = k == 0 ? hours.early : hours.late;
             success = fmin(success, figure_hour_mean(data, arm, "success", hour).mean);
@@ -75,6 +75,9 @@ static void write_ranges(const struct figure_data *data, struct rule_hours hours
             age[1] = fmax(age[1], age_s);
         }
     }
+    fprintf(variables, "measured = %d\n", isfinite(age[0]));
+    if (!isfinite(age[0]))
+        return;
     fprintf(variables,
             "lowest_success = %.9g\nlowest_share = %.9g\nhighest_share = %.9g\n"
             "lowest_age = %.9g\nhighest_age = %.9g\n",
@@ -97,8 +100,7 @@ static void sensitivity_plot(const struct figure_page *page, FILE *points, FILE 
         variable_text(variables, name, label_of(data->arms[i].sweep_key));
     }
     fprintf(points, "\n");
-    if (hours.late > 0)
-        write_ranges(data, hours, variables);
+    write_ranges(data, hours, variables);
     fprintf(variables, "group_count = %zu\nearly_hour = %d\nlate_hour = %d\n", groups, hours.early,
             hours.late);
 }

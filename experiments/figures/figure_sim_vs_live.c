@@ -179,9 +179,11 @@ static void write_tallies(const struct figure_page *page, const struct compariso
 
 /* ---- the page ---- */
 
-static void plot_group(const struct figure_page *page, const struct comparison *comparison,
-                       size_t first, FILE *points)
+/* Returns how many points there are to be seen. */
+static size_t plot_group(const struct figure_page *page, const struct comparison *comparison,
+                         size_t first, FILE *points)
 {
+    size_t seen = 0;
     size_t end = curve_group_end(page->data, first);
     fprintf(points, "\n\n# %s\n", page->data->arms[first].group);
     for (size_t i = first; i < end; i++) {
@@ -193,7 +195,9 @@ static void plot_group(const struct figure_page *page, const struct comparison *
             fprintf(points, "\tNaN\tNaN\n");
         else
             fprintf(points, "\t%.9g\t%.9g\n", 100 * cell->live_success, cell->live_mb_s);
+        seen += cell->success.count > 0 && cell->mb_s.count > 0;
     }
+    return seen;
 }
 
 /* One colour a policy, whatever the store: the styles of policies with one curve. */
@@ -219,13 +223,14 @@ static void sim_vs_live_plot(const struct figure_page *page, FILE *points, FILE 
     const struct figure_data *data = page->data;
     struct comparison comparison = {0};
     size_t groups = 0;
+    size_t seen = 0;
     compare(page, &comparison);
     fprintf(points, "# producers, simulated success %% (mean, low, high), MB/s (mean, low, high), "
                     "live success %%, live MB/s; one block a store and policy");
     for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i), groups++)
-        plot_group(page, &comparison, i, points);
+        seen += plot_group(page, &comparison, i, points);
     fprintf(points, "\n");
-    fprintf(variables, "group_count = %zu\ngroups = '", groups);
+    fprintf(variables, "measured = %zu\ngroup_count = %zu\ngroups = '", seen, groups);
     for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
         fprintf(variables, "%s ", config_policy_kind(&data->arms[i].config)->name);
     fprintf(variables, "'\ngroup_stores = '");

@@ -62,7 +62,7 @@ static void fill(struct run_results *results, const struct values *values, doubl
         {"committed_steps", 100},
         {"floor_step", 50},
     };
-    for (size_t i = 0; i < HARNESS_COUNT(series); i++)
+    for (size_t i = 0; values->age_s > 0 && i < HARNESS_COUNT(series); i++)
         add_series(results, series[i].name, series[i].value, end_s);
     for (int i = 0; i < 8; i++) {
         snprintf(name, sizeof(name), "rank_%d_steps", i);
@@ -78,6 +78,8 @@ static void fill(struct run_results *results, const struct values *values, doubl
         snprintf(name, sizeof(name), "committed_mb_s_h%d", hour);
         run_results_add_metric(results, name, "MB/s", values->mb_s);
     }
+    if (values->age_s <= 0)
+        return;
     run_results_add_metric(results, "success", "1", values->success);
     run_results_add_metric(results, "committed_mb_s", "MB/s", values->mb_s);
     run_results_add_metric(results, "tgb_bytes_max", "B", 40e9);
@@ -179,6 +181,7 @@ static const struct made dozen[] = {
     {"dac-rate", NULL, NULL, {"policy.name=dac", "policy.dac.estimator=rate"}},
 };
 
+static const struct values nothing = {.hours = 0};
 static const struct values usual = {.hours = 5, .age_s = 50, .success = 0.9, .mb_s = 400};
 
 /* Above the first panel, whose heading this is, and free of each other. */
@@ -264,10 +267,30 @@ static void short_runs_say_what_is_not_measured(void)
         page_remove(page);
     }
     struct page *page = page_make("p1", p1, 1, values);
-    CU_ASSERT_PTR_NOT_NULL(drawing_find(&page->drawing, "not measured in so short a run"));
+    CU_ASSERT_PTR_NOT_NULL(
+        drawing_find(&page->drawing, "not measured in so short or so slow a run"));
     CU_ASSERT_PTR_NOT_NULL(drawing_find(&page->drawing, "0.1")); /* a tick of the hours */
     CU_ASSERT_EQUAL(drawing_faults(&page->drawing), 0);
     page_remove(page);
+}
+
+static void runs_without_a_commit_are_drawn(void)
+{
+    static const char *const figures[] = {"p1",          "p1_reclaimed", "frontier",
+                                          "sensitivity", "sim_vs_live",  "p6"};
+    static const char *const said[] = {"not measured in so short or so slow a run",
+                                       "not measured in so short or so slow a run",
+                                       "Not measured: nothing was committed in these hours.",
+                                       "Not measured: nothing was committed in these hours.",
+                                       "Not measured: nothing was committed."};
+    CAN_DRAW_OR_SKIP();
+    for (size_t i = 0; i < HARNESS_COUNT(figures); i++) {
+        struct page *page = page_make(figures[i], dozen, HARNESS_COUNT(dozen), nothing);
+        if (i < HARNESS_COUNT(said))
+            CU_ASSERT_PTR_NOT_NULL(drawing_find(&page->drawing, said[i]));
+        CU_ASSERT_EQUAL(drawing_faults(&page->drawing), 0);
+        page_remove(page);
+    }
 }
 
 /* Ages below 10 s, all of what is offered and more, few successes: all within the panels. */
@@ -374,6 +397,7 @@ const struct harness_test figure_drawing_tests[] = {
     HARNESS_TEST(pairs_of_one_policy_are_told_apart),
     HARNESS_TEST(frontier_of_many_policies_is_legible),
     HARNESS_TEST(short_runs_say_what_is_not_measured),
+    HARNESS_TEST(runs_without_a_commit_are_drawn),
     HARNESS_TEST(ranges_follow_the_data),
     HARNESS_TEST(periods_of_checkpoints_have_a_legend),
     HARNESS_TEST(reads_have_their_legends_above),
