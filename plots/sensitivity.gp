@@ -44,7 +44,7 @@ do for [r=0:2] {
         if (r == 1) { set yrange [floor(lowest_share - 3):ceil(highest_share + 5)] }
         if (r == 2) { set logscale y; set yrange [decade(lowest_age):10*decade(0.999*highest_age)] }
         if (column_of == 0) {
-            set ylabel (r == 0 ? 'success, %' : r == 1 ? 'MB/s, % of offered' : 'median age, s (log)') offset 1,0
+            set ylabel (r == 0 ? 'success, %' : r == 1 ? 'MB/s, % of offered' : 'median age, s (log)') offset (r == 1 ? 0.1 : 1),0
             set format y '%g'
         } else { unset ylabel; set format y '' }
         plot points index 2*g-1 using ($3 == 1 ? $1 : NaN):q with points pt 6 ps 2.2 lw 1.5 lc rgb '#0072B2', \
