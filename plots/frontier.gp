@@ -1,4 +1,4 @@
-# Success against freshness, each policy's constants swept, a curve for one: the first hour, the last.
+# Success against freshness, what each policy can have with its constants swept: the first hour, the last.
 base = ARG1; common = ARG2; terminal_name = ARG3
 load common.'/common.gp'
 load base.'.vars'
@@ -12,15 +12,14 @@ if (late_hour == 0 || measured == 0) {
 }
 
 style(g) = int(word(styles, g))
-count(g) = int(word(counts, g))
-legend_count = group_count
-legend_name(g) = word(groups, g).': '.word(swept, g).(count(g) > 1 ? ' '.word(value_first, g).' to '.word(value_last, g) : '')
+legend_count = contender_count
+legend_name(g) = value(sprintf('legend_%d', g))
 legend_colour(g) = colour(style(g))
 legend_dash(g) = style(g) + 10
 legend_left = 24
 legend_top = 122
 legend_width = 1136
-pushed = legend_rows(legend_width, group_count) * legend_row
+pushed = legend_rows(legend_width, contender_count) * legend_row
 page_height = 712 + pushed
 load common.'/page.gp'
 
@@ -37,7 +36,7 @@ do for [h=0:1] {
     if (h == 0) {
         set label 1 title_text at screen 0.02,down(27) left font ',19'
         set label 2 caption at screen 0.02,down(57) left textcolor rgb '#444444'
-        set label 3 'Points: values of the constant, the first a square; ring: default; bars: 95 % intervals; thin grey: reported. Up and left is better.' \
+        set label 3 'Lines: settings that no other of the policy beats in both; dots: the others; rings: defaults; bars: 95 % intervals. Up and left is better.' \
             at screen 0.02,down(79) left textcolor rgb '#444444'
         load common.'/legend.gp'
         # As a label: the axis's own would lie on its widest number.
@@ -51,10 +50,11 @@ do for [h=0:1] {
     if (h == 1) { set format y '' }
     set xlabel 'median age of a batch when visible, s (log scale)'
     set title sprintf('Hour %d (reported: %.1f %%)', h == 0 ? 1 : late_hour, reported_success) offset 0,-0.5 font ',14'
+    front(g) = 2 * (h * contender_count + g - 1)
     plot y_of(reported_success) with lines ls 20, \
-         for [g=1:group_count] points index h*group_count+g-1 using 3:(y_of($6)):($4 > 0 ? $4 : AGE_min):5:(y_of($7)):(y_of($8)) with xyerrorbars lc rgb colour(style(g)) lw 1 pt 0 ps 0, \
-         for [g=1:group_count] points index h*group_count+g-1 using 3:(y_of($6)) with linespoints ls style(g), \
-         for [g=1:group_count] points index h*group_count+g-1 using ($2 == 1 ? $3 : NaN):(y_of($6)) with points pt 6 ps 2.2 lw 2 lc rgb colour(style(g)), \
-         for [g=1:group_count] points index h*group_count+g-1 every ::0::0 using 3:(y_of($6)) with points pt 5 ps 1.1 lc rgb colour(style(g))
+         for [g=1:contender_count] points index front(g)+1 using 3:(y_of($6)) with points pt 7 ps 0.35 lc rgb colour(style(g)), \
+         for [g=1:contender_count] points index front(g) using 3:(y_of($6)):($4 > 0 ? $4 : AGE_min):5:(y_of($7)):(y_of($8)) with xyerrorbars lc rgb colour(style(g)) lw 1 pt 0 ps 0, \
+         for [g=1:contender_count] points index front(g) using 3:(y_of($6)) with linespoints ls style(g), \
+         for [k=0:1] for [g=1:contender_count] points index front(g)+k using ($2 == 1 ? $3 : NaN):(y_of($6)) with points pt 6 ps 2.2 lw 2 lc rgb colour(style(g))
 }
 unset multiplot

@@ -33,16 +33,18 @@ static size_t find_seed(const struct figure_arm *arm, int64_t seed)
     return index;
 }
 
-/* Seeds that every arm of the group has. */
-static void common_seeds(const struct figure_data *data, size_t first, size_t end,
+/* Seeds that every arm of the contender has. */
+static void common_seeds(const struct figure_data *data, const struct contender *contender,
                          struct curve *curve)
 {
-    const struct figure_arm *arm = &data->arms[first];
+    const struct figure_arm *arm = &data->arms[contender->arms[0]];
     curve->seeds = allocate(arm->run_count, sizeof(*curve->seeds));
     for (size_t i = 0; i < arm->run_count; i++) {
         bool common = true;
-        for (size_t k = first + 1; k < end; k++)
-            common = common && find_seed(&data->arms[k], arm->seeds[i]) < data->arms[k].run_count;
+        for (size_t k = 1; common && k < contender->arm_count; k++) {
+            const struct figure_arm *other = &data->arms[contender->arms[k]];
+            common = find_seed(other, arm->seeds[i]) < other->run_count;
+        }
         if (common)
             curve->seeds[curve->seed_count++] = arm->seeds[i];
     }
@@ -64,20 +66,26 @@ static void read_point(const struct figure_data *data, const struct figure_arm *
     free(age_s);
 }
 
-void curve_read(const struct figure_data *data, size_t first, int hour, struct curve *curve)
+void curve_read(const struct figure_data *data, const struct contender *contender, int hour,
+                struct curve *curve)
 {
-    size_t end = curve_group_end(data, first);
-    *curve = (struct curve){.point_count = end - first};
-    common_seeds(data, first, end, curve);
+    *curve = (struct curve){.point_count = contender->arm_count};
+    common_seeds(data, contender, curve);
+    curve->lines = allocate(curve->point_count, sizeof(*curve->lines));
     size_t cells = curve->point_count * curve->seed_count;
     curve->success = allocate(cells, sizeof(*curve->success));
     curve->age_s = allocate(cells, sizeof(*curve->age_s));
-    for (size_t i = first; i < end; i++)
-        read_point(data, &data->arms[i], hour, curve, i - first);
+    for (size_t i = 0; i < curve->point_count; i++) {
+        const struct figure_arm *arm = &data->arms[contender->arms[i]];
+        bool follows = i > 0 && strcmp(data->arms[contender->arms[i - 1]].group, arm->group) == 0;
+        curve->lines[i] = i == 0 ? 0 : curve->lines[i - 1] + (follows ? 0 : 1);
+        read_point(data, arm, hour, curve, i);
+    }
 }
 
 void curve_deinit(struct curve *curve)
 {
+    free(curve->lines);
     free(curve->seeds);
     free(curve->success);
     free(curve->age_s);
@@ -98,33 +106,51 @@ static double mean_without(const double *values, size_t count, size_t left_out)
     return kept > 0 ? sum / (double)kept : NAN;
 }
 
-/* log(age) at this success on the mean curve. */
-static double log_age_at(const struct curve *curve, double success, size_t left_out)
+struct found {
+    double log_age; /* NAN: nothing yet */
+    size_t point;
+};
+
+static void take(struct found *best, double log_age, size_t point)
 {
-    double best = NAN;
+    if (isfinite(log_age) && !(log_age >= best->log_age))
+        *best = (struct found){log_age, point};
+}
+
+/* log(age) at this success on the mean curve, and where it lies. */
+static struct found find_age(const struct curve *curve, double success, size_t left_out)
+{
+    struct found best = {NAN, 0};
     double last_success = NAN;
     double last_log = NAN;
     for (size_t i = 0; i < curve->point_count; i++) {
         size_t row = i * curve->seed_count;
         double here = mean_without(curve->success + row, curve->seed_count, left_out);
         double log_age = log(mean_without(curve->age_s + row, curve->seed_count, left_out));
-        if ((last_success - success) * (here - success) <= 0 && isfinite(log_age + last_log)) {
+        bool follows = i > 0 && curve->lines[i] == curve->lines[i - 1];
+        if (follows && (last_success - success) * (here - success) <= 0 &&
+            isfinite(log_age + last_log)) {
             double span = here - last_success;
             double share = span != 0 ? (success - last_success) / span : 0;
-            double found = last_log + share * (log_age - last_log);
-            if (!(found >= best))
-                best = found;
+            take(&best, last_log + share * (log_age - last_log), i - 1);
         }
+        if (here >= success)
+            take(&best, log_age, i);
         last_success = here;
         last_log = log_age;
     }
     return best;
 }
 
+static double log_age_at(const struct curve *curve, double success, size_t left_out)
+{
+    return find_age(curve, success, left_out).log_age;
+}
+
 /* From the logarithm and its jackknife values; these are used up. */
 static struct curve_estimate estimate_of(double whole, double *parts, size_t count)
 {
-    struct curve_estimate estimate = {exp(whole), NAN, NAN};
+    struct curve_estimate estimate = {exp(whole), NAN, NAN, 0};
     double centre = mean_without(parts, count, NO_SEED);
     double squares = 0;
     if (count < 2)
@@ -143,8 +169,9 @@ struct curve_estimate curve_age_at(const struct curve *curve, double success)
     double *parts = allocate(curve->seed_count, sizeof(*parts));
     for (size_t i = 0; i < curve->seed_count; i++)
         parts[i] = log_age_at(curve, success, i);
-    struct curve_estimate estimate =
-        estimate_of(log_age_at(curve, success, NO_SEED), parts, curve->seed_count);
+    struct found whole = find_age(curve, success, NO_SEED);
+    struct curve_estimate estimate = estimate_of(whole.log_age, parts, curve->seed_count);
+    estimate.point = whole.point;
     free(parts);
     return estimate;
 }
@@ -156,7 +183,7 @@ struct curve_estimate curve_age_ratio(const struct curve *curve, const struct cu
     for (size_t i = 0; paired && i < curve->seed_count; i++)
         paired = curve->seeds[i] == against->seeds[i];
     if (!paired)
-        return (struct curve_estimate){NAN, NAN, NAN};
+        return (struct curve_estimate){NAN, NAN, NAN, 0};
     double *parts = allocate(curve->seed_count, sizeof(*parts));
     for (size_t i = 0; i < curve->seed_count; i++)
         parts[i] = log_age_at(curve, success, i) - log_age_at(against, success, i);

@@ -1,5 +1,5 @@
-/* figure_frontier.c - success against freshness, each policy's constants swept, a curve for one of
- * them, in the first hour and in the last: what a budget buys, and whether it still does. */
+/* figure_frontier.c - success against freshness, what each policy can have with its constants
+ * swept, in the first hour and in the last: what a budget buys, and whether it still does. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "experiments/config/options.h"
 #include "experiments/figures/figure.h"
 #include "experiments/figures/figure_curve.h"
+#include "experiments/figures/figure_front.h"
 #include "experiments/figures/figure_style.h"
 #include "experiments/figures/figure_text.h"
 #include "experiments/figures/paper_rules.h"
@@ -22,85 +23,97 @@ static void targets_of(const struct figure_page *page, double targets[TARGET_COU
     targets[2] = reported_number(page->reported, "P1", "success") / 100;
 }
 
-/* Returns how many points there are to be seen. */
-static size_t plot_hour(const struct figure_data *data, int hour, FILE *points)
+static void write_point(const struct contender *contender, const struct front_point *point,
+                        FILE *points)
 {
-    size_t seen = 0;
-    for (size_t i = 0; i < data->arm_count; i++) {
-        const struct figure_arm *arm = &data->arms[i];
-        char swept[TEXT_MAX];
-        text_swept(arm, swept);
-        if (i == 0 || strcmp(data->arms[i - 1].group, arm->group) != 0)
-            fprintf(points, "\n\n# hour %d %s\n", hour, arm->group);
-        fprintf(points, "%s\t%d", swept, swept_is_default(arm));
-        struct statistics_mean age = figure_hour_mean(data, arm, "age_median_s", hour);
-        struct statistics_mean success = figure_hour_mean(data, arm, "success", hour);
-        points_mean(points, age, 1);
-        points_mean(points, success, 100);
-        fprintf(points, "\n");
-        seen += age.count > 0 && success.count > 0;
-    }
-    return seen;
+    char name[FIGURE_NAME_MAX];
+    contender_point(contender, point->arm, name);
+    fprintf(points, "%s\t%d", name, contender_at_defaults(point->arm, ""));
+    points_mean(points, point->age_s, 1);
+    points_mean(points, point->success, 100);
+    fprintf(points, "\n");
 }
 
-static void write_swept(const struct figure_arm *arm, FILE *variables)
+/* Two blocks: what no other of its settings beats, and the others. Returns how many there are. */
+static size_t plot_contender(const struct figure_data *data, const struct contender *contender,
+                             int hour, FILE *points)
 {
-    char swept[TEXT_MAX];
-    text_swept(arm, swept);
-    fprintf(variables, "%s ", swept);
+    struct front front;
+    front_read(data, contender, hour, &front);
+    for (int beaten = 0; beaten < 2; beaten++) {
+        fprintf(points, "\n\n# hour %d %s %s\n", hour, contender->name,
+                beaten ? "beaten" : "front");
+        fprintf(points, "-\t0\tNaN\tNaN\tNaN\tNaN\tNaN\tNaN\n"); /* no block is empty */
+        for (size_t i = 0; i < front.count; i++)
+            if (front.points[i].beaten == (beaten == 1))
+                write_point(contender, &front.points[i], points);
+    }
+    size_t count = front.count;
+    front_deinit(&front);
+    return count;
+}
+
+/* "aimd: policy.aimd.factor, 3 lines". */
+static void legend_of(const struct figure_data *data, const struct contender *contender,
+                      char text[CAPTION_MAX])
+{
+    const struct figure_arm *first = &data->arms[contender->arms[0]];
+    size_t used = (size_t)snprintf(text, CAPTION_MAX, "%.80s: %.80s", contender->name,
+                                   first->sweep_key[0] ? first->sweep_key : "–");
+    if (contender->lines > 1)
+        snprintf(text + used, CAPTION_MAX - used, ", %zu lines", contender->lines);
 }
 
 static void frontier_plot(const struct figure_page *page, FILE *points, FILE *variables)
 {
     const struct figure_data *data = page->data;
+    struct contenders contenders;
     int late = figure_hours(data);
-    size_t groups = 0;
-    fprintf(points, "# swept value, is it the default, median age s (mean, low, high), success %% "
-                    "(mean, low, high); one block an hour and group");
-    size_t seen = late > 0 ? plot_hour(data, 1, points) + plot_hour(data, late, points) : 0;
+    contenders_read(data, &contenders);
+    fprintf(points, "# setting, is it the default, median age s (mean, low, high), success %% "
+                    "(mean, low, high); two blocks an hour and policy: its front, the others");
+    size_t measured = 0;
+    for (int k = 0; k < 2 && late > 0; k++)
+        for (size_t i = 0; i < contenders.count; i++)
+            measured += plot_contender(data, &contenders.items[i], k == 0 ? 1 : late, points);
     fprintf(points, "\n");
-    fprintf(variables, "measured = %zu\ngroups = '", seen);
-    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i), groups++)
-        fprintf(variables, "%s%s", groups > 0 ? " " : "", data->arms[i].group);
-    fprintf(variables, "'\nswept = '");
-    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
-        fprintf(variables, "%s%s", i > 0 ? " " : "",
-                data->arms[i].sweep_key[0] ? data->arms[i].sweep_key : "-");
-    fprintf(variables, "'\nstyles = '");
-    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
-        fprintf(variables, "%s%d", i > 0 ? " " : "", figure_style(data, i));
-    fprintf(variables, "'\ncounts = '");
-    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
-        fprintf(variables, "%s%zu", i > 0 ? " " : "", curve_group_end(data, i) - i);
-    fprintf(variables, "'\nvalue_first = '");
-    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
-        write_swept(&data->arms[i], variables);
-    fprintf(variables, "'\nvalue_last = '");
-    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i))
-        write_swept(&data->arms[curve_group_end(data, i) - 1], variables);
-    fprintf(variables, "'\ngroup_count = %zu\nlate_hour = %d\nreported_success = %.9g\n", groups,
-            late, reported_number(page->reported, "P1", "success"));
+    fprintf(variables, "measured = %zu\nstyles = '", measured);
+    for (size_t i = 0; i < contenders.count; i++)
+        fprintf(variables, "%s%d", i > 0 ? " " : "", contender_style(data, &contenders, i));
+    fprintf(variables, "'\ncontender_count = %zu\nlate_hour = %d\nreported_success = %.9g\n",
+            contenders.count, late, reported_number(page->reported, "P1", "success"));
+    for (size_t i = 0; i < contenders.count; i++) {
+        char name[TEXT_MAX];
+        char legend[CAPTION_MAX];
+        snprintf(name, sizeof(name), "legend_%zu", i + 1);
+        legend_of(data, &contenders.items[i], legend);
+        variable_text(variables, name, legend);
+    }
+    contenders_deinit(&contenders);
 }
 
 /* ---- statements ---- */
 
-/* The group of dac with the default estimator: what the others are compared with. arm_count where
- * there is none. */
-static size_t reference_group(const struct figure_data *data)
+/* dac with the default estimator: what the others are compared with. The count of contenders where
+ * it is none of them. */
+static size_t reference_of(const struct figure_data *data, const struct contenders *contenders)
 {
     struct config defaults;
     const struct option *estimator = option_find("policy.dac.estimator");
+    size_t index = 0;
     config_default(&defaults);
-    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i)) {
-        double choice = option_number(&data->arms[i].config, estimator);
-        if (rule_has_budget(&data->arms[i]) &&
-            fabs(choice - option_number(&defaults, estimator)) < 0.5)
-            return i;
+    for (; index < contenders->count; index++) {
+        const struct figure_arm *arm = &data->arms[contenders->items[index].arms[0]];
+        double choice = option_number(&arm->config, estimator);
+        if (rule_has_budget(arm) && fabs(choice - option_number(&defaults, estimator)) < 0.5)
+            break;
     }
-    return data->arm_count;
+    return index;
 }
 
-static void print_estimate(struct curve_estimate estimate, FILE *markdown)
+/* With the line that it is had on, where there are several. */
+static void print_estimate(const struct figure_data *data, const struct contender *contender,
+                           struct curve_estimate estimate, FILE *markdown)
 {
     char value[TEXT_MAX];
     char low[TEXT_MAX];
@@ -108,12 +121,16 @@ static void print_estimate(struct curve_estimate estimate, FILE *markdown)
     text_number(estimate.value, value);
     text_number(estimate.low, low);
     text_number(estimate.high, high);
-    if (!isfinite(estimate.value))
+    if (!isfinite(estimate.value)) {
         fprintf(markdown, " not reached |");
-    else if (!isfinite(estimate.low + estimate.high))
-        fprintf(markdown, " %s |", value);
-    else
-        fprintf(markdown, " %s (%s to %s) |", value, low, high);
+        return;
+    }
+    fprintf(markdown, " %s", value);
+    if (isfinite(estimate.low + estimate.high))
+        fprintf(markdown, " (%s to %s)", low, high);
+    if (contender->lines > 1)
+        fprintf(markdown, " %s", data->arms[contender->arms[estimate.point]].group);
+    fprintf(markdown, " |");
 }
 
 /* How a curve's age compares with the reference's at the same success. */
@@ -127,104 +144,95 @@ static const char *judge(const struct curve *curve, const struct curve *against,
     return ratio.high < 1 ? "fresher" : ratio.low > 1 ? "staler" : "no difference shown";
 }
 
-static void write_ages(const struct figure_page *page, int hour, size_t reference, FILE *markdown)
+static void write_ages(const struct figure_page *page, const struct contenders *contenders,
+                       int hour, FILE *markdown)
 {
     double targets[TARGET_COUNT];
-    struct curve against = {0};
+    struct curve against;
     const struct figure_data *data = page->data;
+    size_t reference = reference_of(data, contenders);
     targets_of(page, targets);
-    curve_read(data, reference, hour, &against);
-    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i)) {
+    curve_read(data, &contenders->items[reference], hour, &against);
+    for (size_t i = 0; i < contenders->count; i++) {
+        const struct contender *contender = &contenders->items[i];
         struct curve curve;
-        curve_read(data, i, hour, &curve);
-        fprintf(markdown, "\n| %d | %s |", hour, data->arms[i].group);
+        curve_read(data, contender, hour, &curve);
+        fprintf(markdown, "\n| %d | %s |", hour, contender->name);
         for (size_t k = 0; k < TARGET_COUNT; k++) {
-            print_estimate(curve_age_at(&curve, targets[k]), markdown);
-            if (i == reference)
-                fprintf(markdown, " - |");
-            else
-                fprintf(markdown, " %s |", judge(&curve, &against, targets[k]));
+            print_estimate(data, contender, curve_age_at(&curve, targets[k]), markdown);
+            fprintf(markdown, " %s |", i == reference ? "-" : judge(&curve, &against, targets[k]));
         }
         curve_deinit(&curve);
     }
     curve_deinit(&against);
 }
 
-static void write_comparison(const struct figure_page *page, FILE *markdown)
+static void write_comparison(const struct figure_page *page, const struct contenders *contenders,
+                             FILE *markdown)
 {
     double targets[TARGET_COUNT];
-    const struct figure_data *data = page->data;
-    size_t reference = reference_group(data);
-    int late = figure_hours(data);
+    size_t reference = reference_of(page->data, contenders);
+    int late = figure_hours(page->data);
     targets_of(page, targets);
-    if (reference == data->arm_count)
+    if (reference == contenders->count)
         return;
+    const char *name = contenders->items[reference].name;
     fprintf(markdown,
-            "**The median age at which a success is had**, in seconds, by interpolation along each "
-            "curve, and how it compares with %s at the same success (95 %% interval of the ratio "
-            "of ages, jackknife over seeds: fresher or staler only where it excludes 1).\n\n"
-            "| hour | policy |",
-            data->arms[reference].group);
+            "**The median age at which a success is had**, in seconds, by interpolation along the "
+            "line of settings on which it is freshest, and how it compares with %s at the same "
+            "success (95 %% interval of the ratio of ages, jackknife over seeds: fresher or staler "
+            "only where it excludes 1). A line is a group of arms: one constant swept, the others "
+            "held. Choosing the best line flatters a policy that has more of them.\n\n| hour | "
+            "policy |",
+            name);
     for (size_t k = 0; k < TARGET_COUNT; k++)
-        fprintf(markdown, " age at %.1f %% | against %s |", 100 * targets[k],
-                data->arms[reference].group);
+        fprintf(markdown, " age at %.1f %% | against %s |", 100 * targets[k], name);
     fprintf(markdown, "\n|---|---|");
     for (size_t k = 0; k < TARGET_COUNT; k++)
         fprintf(markdown, "---|---|");
-    write_ages(page, 1, reference, markdown);
+    write_ages(page, contenders, 1, markdown);
     if (late > 1)
-        write_ages(page, late, reference, markdown);
+        write_ages(page, contenders, late, markdown);
     fprintf(markdown, "\n\n");
 }
 
-/* Whether what the group holds this constant at says something: it is not the default, or another
- * group of its policy sweeps it or holds it elsewhere. */
-static bool is_held(const struct figure_data *data, size_t group, const struct option *option)
+/* What sets policies apart once each is set well: what becomes of the setting. */
+static void write_drift(const struct figure_page *page, const struct contenders *contenders,
+                        FILE *markdown)
 {
-    const struct figure_arm *arm = &data->arms[group];
-    const char *policy = config_policy_kind(&arm->config)->name;
-    struct config defaults;
-    char ours[OPTION_TEXT_MAX];
-    char other[OPTION_TEXT_MAX];
-    if (strncmp(option->key, "policy.", 7) != 0 ||
-        strncmp(option->key + 7, policy, strlen(policy)) != 0 ||
-        option->key[7 + strlen(policy)] != '.' || strcmp(option->key, arm->sweep_key) == 0)
-        return false;
-    config_default(&defaults);
-    option_print(&arm->config, option, ours);
-    option_print(&defaults, option, other);
-    bool held = strcmp(ours, other) != 0;
-    for (size_t i = 0; i < data->arm_count; i++) {
-        option_print(&data->arms[i].config, option, other);
-        held = held || (strcmp(config_policy_kind(&data->arms[i].config)->name, policy) == 0 &&
-                        strcmp(ours, other) != 0);
+    double targets[TARGET_COUNT];
+    const struct figure_data *data = page->data;
+    int late = figure_hours(data);
+    targets_of(page, targets);
+    if (late <= 1)
+        return;
+    fprintf(markdown,
+            "**What becomes of one setting.** Of each policy the setting whose success in hour 1 "
+            "is nearest to %.1f %%, of those that no other of its settings beats in both success "
+            "and age.\n\n| policy | setting | success %% h1 | h%d | median age s h1 | h%d | MB/s "
+            "h%d | Jain h%d |\n|---|---|---|---|---|---|---|---|\n",
+            100 * targets[TARGET_COUNT - 1], late, late, late, late);
+    for (size_t i = 0; i < contenders->count; i++) {
+        const struct contender *contender = &contenders->items[i];
+        struct front front;
+        front_read(data, contender, 1, &front);
+        const struct figure_arm *arm = front_nearest(&front, targets[TARGET_COUNT - 1]);
+        front_deinit(&front);
+        char cells[6][TEXT_MAX];
+        char setting[FIGURE_NAME_MAX];
+        if (arm == NULL)
+            continue;
+        contender_point(contender, arm, setting);
+        text_mean(figure_hour_mean(data, arm, "success", 1), 100, 2, cells[0]);
+        text_mean(figure_hour_mean(data, arm, "success", late), 100, 2, cells[1]);
+        text_mean_short(figure_hour_mean(data, arm, "age_median_s", 1), 1, cells[2]);
+        text_mean_short(figure_hour_mean(data, arm, "age_median_s", late), 1, cells[3]);
+        text_mean(figure_hour_mean(data, arm, "committed_mb_s", late), 1, 1, cells[4]);
+        text_mean(figure_hour_mean(data, arm, "fairness_jain", late), 1, 3, cells[5]);
+        fprintf(markdown, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", contender->name, setting,
+                cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]);
     }
-    return held;
-}
-
-/* What stands behind two curves of one policy. */
-static void write_held(const struct figure_data *data, FILE *markdown)
-{
-    const char *separator = " Held:";
-    fprintf(markdown, "**A curve is of one constant**; the others of its policy are held, at "
-                      "values that are choices of ours, and where they are held can move a curve "
-                      "as much as another policy does.");
-    for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i)) {
-        bool named = false;
-        for (size_t k = 0; k < option_count(); k++) {
-            char value[OPTION_TEXT_MAX];
-            if (!is_held(data, i, option_at(k)))
-                continue;
-            option_print(&data->arms[i].config, option_at(k), value);
-            fprintf(markdown, "%s", named ? "," : separator);
-            if (!named)
-                fprintf(markdown, " %s", data->arms[i].group);
-            fprintf(markdown, " `%s` %s", option_at(k)->key, value);
-            named = true;
-            separator = ";";
-        }
-    }
-    fprintf(markdown, "%s\n\n", separator[0] == ';' ? "." : "");
+    fprintf(markdown, "\n");
 }
 
 static void write_budgets(const struct figure_data *data, FILE *markdown)
@@ -232,7 +240,8 @@ static void write_budgets(const struct figure_data *data, FILE *markdown)
     int late = figure_hours(data);
     fprintf(markdown,
             "**What a conflict budget buys.** Asked is 1 - kappa; got is the success of the hour; "
-            "where the overhead budget asks for a longer gap, more than asked is got.\n\n"
+            "where the overhead budget asks for a longer gap, more than asked is got. The other "
+            "constants are at their defaults.\n\n"
             "| dac | kappa | asked %% | got h1 %% | got h%d %% | h%d less asked, points | median "
             "age s h1 | h%d |\n|---|---|---|---|---|---|---|---|\n",
             late, late, late);
@@ -243,7 +252,7 @@ static void write_budgets(const struct figure_data *data, FILE *markdown)
         char distance[TEXT_MAX];
         char age[TEXT_MAX];
         char late_age[TEXT_MAX];
-        if (!rule_has_budget(arm))
+        if (!rule_has_budget(arm) || !contender_at_defaults(arm, arm->sweep_key))
             continue;
         double asked = rule_asked(arm);
         struct statistics_mean success = figure_hour_mean(data, arm, "success", late);
@@ -309,8 +318,11 @@ static void frontier_paper(const struct figure_page *page, FILE *markdown)
         fprintf(markdown, "The runs are shorter than one hour: there are no hours to compare.\n\n");
         return;
     }
-    write_comparison(page, markdown);
-    write_held(page->data, markdown);
+    struct contenders contenders;
+    contenders_read(page->data, &contenders);
+    write_comparison(page, &contenders, markdown);
+    write_drift(page, &contenders, markdown);
+    contenders_deinit(&contenders);
     write_budgets(page->data, markdown);
     write_apart(page->data, markdown);
 }
@@ -343,27 +355,28 @@ static void frontier_detail(const struct figure_page *page, FILE *markdown)
 
 /* "staler than dac-model: aimd, dac-rate; no difference shown: fixed" at this success, in the order
  * of the words. */
-static void print_groups(const struct figure_data *data, int hour, double success, FILE *text)
+static void print_verdicts(const struct figure_data *data, const struct contenders *contenders,
+                           int hour, double success, FILE *text)
 {
     static const char *const words[] = {"fresher", "staler", "no difference shown", "not known",
                                         "not reached"};
     const size_t compared = 2; /* words that say than what */
     const char *separator = "";
-    size_t reference = reference_group(data);
+    size_t reference = reference_of(data, contenders);
     struct curve against;
-    curve_read(data, reference, hour, &against);
+    curve_read(data, &contenders->items[reference], hour, &against);
     for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
         bool named = false;
-        for (size_t i = 0; i < data->arm_count; i = curve_group_end(data, i)) {
+        for (size_t i = 0; i < contenders->count; i++) {
             struct curve curve;
-            curve_read(data, i, hour, &curve);
+            curve_read(data, &contenders->items[i], hour, &curve);
             if (i != reference && strcmp(judge(&curve, &against, success), words[k]) == 0) {
                 fprintf(text, "%s", named ? ", " : separator);
                 if (!named && k < compared)
-                    fprintf(text, "%s than %s: ", words[k], data->arms[reference].group);
+                    fprintf(text, "%s than %s: ", words[k], contenders->items[reference].name);
                 else if (!named)
                     fprintf(text, "%s: ", words[k]);
-                fprintf(text, "%s", data->arms[i].group);
+                fprintf(text, "%s", contenders->items[i].name);
                 named = true;
                 separator = "; ";
             }
@@ -377,20 +390,22 @@ static void print_groups(const struct figure_data *data, int hour, double succes
 static void frontier_headline(const struct figure_page *page, FILE *text)
 {
     double targets[TARGET_COUNT];
+    struct contenders contenders;
     int late = figure_hours(page->data);
-    size_t reference = reference_group(page->data);
     targets_of(page, targets);
-    if (late == 0 || reference == page->data->arm_count)
-        return;
-    for (size_t k = TARGET_COUNT - 2; k < TARGET_COUNT; k++) {
-        fprintf(text, "at %.1f %% success in hour %d: ", 100 * targets[k], late);
-        print_groups(page->data, late, targets[k], text);
+    contenders_read(page->data, &contenders);
+    bool comparable = late > 0 && reference_of(page->data, &contenders) < contenders.count;
+    for (size_t k = TARGET_COUNT - 2; comparable && k < TARGET_COUNT; k++) {
+        fprintf(text, "at %.1f %% success in hour %d, each policy at its best setting: ",
+                100 * targets[k], late);
+        print_verdicts(page->data, &contenders, late, targets[k], text);
     }
+    contenders_deinit(&contenders);
 }
 
 const struct figure figure_frontier = {
     .name = "frontier",
-    .title = "Commit success against freshness, each policy's constants swept",
+    .title = "Commit success against freshness: what each policy can have, its constants swept",
     .plot = frontier_plot,
     .paper = frontier_paper,
     .detail = frontier_detail,

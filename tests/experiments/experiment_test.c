@@ -215,9 +215,9 @@ static void shipped_files_load(void)
         const char *name;
         size_t arms; /* at least: more may be added to a file */
     } rows[] = {
-        {"configs/experiments/p1.yaml", "p1", 6},
+        {"configs/experiments/p1.yaml", "p1", 7},
         {"configs/experiments/p1-quick.yaml", "p1-quick", 6},
-        {"configs/experiments/frontier.yaml", "frontier", 60},
+        {"configs/experiments/frontier.yaml", "frontier", 90},
         {"configs/experiments/sensitivity.yaml", "sensitivity", 26},
         {"configs/experiments/sim_vs_live.yaml", "sim_vs_live", 40},
         {"configs/experiments/p6.yaml", "p6", 22},

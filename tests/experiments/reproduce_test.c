@@ -133,7 +133,7 @@ static void empty_database_says_what_to_run(void)
                                                  fixture.directory, NULL},
                            said);
     CU_ASSERT_EQUAL(status, CLI_FAILED);
-    expect_one_line(said, "holds 0 of the 90 runs of p1");
+    expect_one_line(said, "holds 0 of the 100 runs of p1");
     CU_ASSERT_PTR_NOT_NULL(strstr(said, " reproduce p1 --db "));
     CU_ASSERT_PTR_NULL(strstr(said, "--no-run"));
     fixture_remove(&fixture);
@@ -307,10 +307,12 @@ static void figures_hold_what_was_asked_for(void)
     free(after);
     /* The quick figure has a seed more than there is. */
     CU_ASSERT_EQUAL(reproduce_small(&fixture, folder, MORE("--quick", "--no-run"), said), CLI_DONE);
-    expect_one_line(said, "(missing: fixed-1s 1, fixed-10s 1, fixed-60s 1, aimd 1, incr 1, dac 1)");
+    expect_one_line(
+        said,
+        "(missing: fixed-1s 1, fixed-10s 1, fixed-60s 1, aimd 1, aimd-100ms 1, incr 1, dac 1)");
     CU_ASSERT_PTR_NOT_NULL(strstr(said, " reproduce p1 --set run.duration=20min"));
     after = table_of(folder);
-    CU_ASSERT_PTR_NOT_NULL(strstr(after, "2 of 10 to 40 seeds, 6 runs missing."));
+    CU_ASSERT_PTR_NOT_NULL(strstr(after, "2 of 10 to 40 seeds, 7 runs missing."));
     free(after);
     fixture_remove(&fixture);
 }
