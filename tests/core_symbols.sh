@@ -18,7 +18,7 @@ if grep -q -- -fsanitize= "$build/flags"; then
 	exit 0
 fi
 
-allowed='malloc|calloc|realloc|free'
+allowed='malloc|calloc|realloc|aligned_alloc|free'
 allowed+='|mem(cpy|move|set|cmp|chr)|bcmp|str(len|nlen|cmp|ncmp|chr|rchr|spn|cspn|str|pbrk)'
 allowed+='|v?snprintf|__assert_fail'
 allowed+='|(exp|exp2|expm1|log|log2|log10|log1p|pow|sqrt|cbrt|hypot|fabs|floor|ceil|round|trunc|rint|nearbyint|lround|llround|lrint|llrint|fmin|fmax|fmod|ldexp|frexp|scalbn|modf|erf|erfc|lgamma|tgamma|sin|cos|tan|atan|atan2|tanh)f?'
