@@ -2,6 +2,7 @@
 #include "experiments/trials/simulate.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "build_info.h"
 #include "experiments/config/incident_list.h"
@@ -11,6 +12,9 @@
 #include "experiments/trials/producer_config.h"
 #include "experiments/trials/recorder_config.h"
 #include "experiments/trials/runner.h"
+#include "sim/object_table.h"
+
+#define TGB_RESIDENT_BYTES 160
 
 static void station_of(const struct station_config *config, struct station_options *options)
 {
@@ -215,6 +219,25 @@ static int watch(struct watchers *watchers, struct simulation_options *options,
     return 0;
 }
 
+/* What a run without reclamation surely takes: every TGB has an object, a key, a slot and a place
+ * in an index, for good. A run beyond the machine's memory would be killed after an hour. */
+static bool fits_memory(const struct config *config, const struct simulation_options *options,
+                        char *error)
+{
+    double tgbs = (double)options->duration_ns / (double)options->producer.batch_ns *
+                  (double)options->producers;
+    double needed = tgbs * (double)TGB_RESIDENT_BYTES;
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (config->reclaim.count > 0 || (needed <= memory && tgbs <= (double)OBJECT_TABLE_MAX))
+        return true;
+    snprintf(error, RUNNER_ERROR_MAX,
+             "it makes %.3g TGBs and reclaims none: they take %.3g GB of memory at least, and this "
+             "machine has %.3g GB; make run.duration or workload.producers smaller, workload.tgb "
+             "larger, or let reclaimers run (reclaim.count, ranks.count)",
+             tgbs, needed / 1e9, memory / 1e9);
+    return false;
+}
+
 int simulate_once(const struct config *config, uint64_t seed, struct run_results *results,
                   char *error)
 {
@@ -236,6 +259,8 @@ int simulate_once(const struct config *config, uint64_t seed, struct run_results
         snprintf(error, RUNNER_ERROR_MAX, "the simulator cannot run this config: %s", wrong);
         return 1;
     }
+    if (!fits_memory(config, &options, error))
+        return 1;
     struct watchers watchers = {
         .recorder = recorder_of(config, 0),
         .plane = has_plane(config) ? plane_recorder_open(config) : NULL,

@@ -2,6 +2,7 @@
 #include "experiments/trials/simulate.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "experiments/config/options.h"
 #include "experiments/trials/runner.h"
@@ -153,11 +154,26 @@ static void ranks_without_a_mesh_read_whole_tgbs(void)
     run_results_deinit(&results);
 }
 
+static void a_run_that_no_memory_holds_is_refused(void)
+{
+    static struct config config;
+    struct run_results results = {0};
+    char error[RUNNER_ERROR_MAX] = "";
+    config_default(&config);
+    set(&config, "workload.producers", "1024");
+    set(&config, "workload.tgb", "64KiB");
+    set(&config, "run.duration", "10000h");
+    CU_ASSERT_EQUAL(simulate_once(&config, 1, &results, error), 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "of memory at least, and this machine has "));
+    run_results_deinit(&results);
+}
+
 const struct harness_test simulate_tests[] = {
     HARNESS_TEST(ranks_read_their_slices),
     HARNESS_TEST(what_is_reclaimed_is_counted),
     HARNESS_TEST(incidents_cost_no_step),
     HARNESS_TEST(ranks_without_a_mesh_read_whole_tgbs),
     HARNESS_TEST(requests_count_when_they_are_answered),
+    HARNESS_TEST(a_run_that_no_memory_holds_is_refused),
     {0},
 };
