@@ -33,6 +33,8 @@ struct attempt {
     uint64_t retries;          /* re-sends, back-offs, failed validations within it: its times say
                                   little about an undisturbed attempt */
     uint32_t producers_active; /* N: seen active in the manifest, me included; at least 1 */
+    double draw;               /* uniform in [0, 1), new each time and from a stream of its own: a
+                                  policy has no other randomness */
 };
 
 enum parameter_unit {

@@ -40,6 +40,7 @@ struct producer *producer_open(const struct producer_options *options)
     struct random_stream commit_random = random_stream_make(options->random.key, 1);
     commit_init(&producer->commit, &options->commit, commit_random, &producer->queue);
     policy_init(&producer->policy, options->policy_kind, options->policy_values);
+    producer->policy_random = random_stream_make(options->random.key, 2);
     for (uint32_t i = 0; i < options->uploads_max; i++) {
         store_op_init(&producer->uploads[i].op);
         producer->uploads[i].retry = (struct retry){.first_ns = options->commit.retry_ns,
@@ -264,6 +265,7 @@ static void on_decided(struct producer *producer, int64_t now_ns, struct produce
     struct commit *commit = &producer->commit;
     bool stopping = producer->phase >= PRODUCER_STOPPING;
     commit->attempt.gap_ns = producer->gap_ns;
+    commit->attempt.draw = random_unit(&producer->policy_random);
     policy_on_attempt(&producer->policy, &commit->attempt);
     effect(effects, EFFECT_ATTEMPT, 0, 0);
     if (commit->epoch != 0 && producer->first_sequence == 0)

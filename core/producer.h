@@ -148,6 +148,7 @@ struct producer {
 
     struct commit commit;
     struct policy policy;
+    struct random_stream policy_random;
 
     enum producer_end end;
     char end_text[PRODUCER_END_TEXT_MAX];

@@ -1,6 +1,7 @@
 /* producer_test.c - production, uploads, modes and endings. */
 #include "core/producer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,6 +275,24 @@ static void gap_is_clamped_then_jittered(void)
     world_close(world);
 }
 
+static void policy_is_given_a_new_draw_each_time(void)
+{
+    struct world *world = world_open(9);
+    struct producer_options options = world_options(world, 0);
+    struct machine *machine = world_start_with(world, &options, false);
+    double sum = 0;
+    double last = -1;
+    for (uint64_t i = 2; i < 202; i++) {
+        world_until_attempts(machine, i);
+        CU_ASSERT(machine->attempt.draw >= 0 && machine->attempt.draw < 1);
+        CU_ASSERT(fabs(machine->attempt.draw - last) > 0);
+        last = machine->attempt.draw;
+        sum += last;
+    }
+    CU_ASSERT_DOUBLE_EQUAL(sum / 200, 0.5, 0.1);
+    world_close(world);
+}
+
 const struct harness_test producer_tests[] = {
     HARNESS_TEST(inline_pauses_production_for_exactly_the_attempt),
     HARNESS_TEST(background_goes_on_producing),
@@ -286,5 +305,6 @@ const struct harness_test producer_tests[] = {
     HARNESS_TEST(name_is_fixed_before_the_first_put),
     HARNESS_TEST(clock_that_jumps_back_does_not_move_the_bucket_back),
     HARNESS_TEST(gap_is_clamped_then_jittered),
+    HARNESS_TEST(policy_is_given_a_new_draw_each_time),
     {0},
 };
