@@ -7,6 +7,7 @@
 #include "build_info.h"
 #include "experiments/cli.h"
 #include "experiments/config/options.h"
+#include "experiments/live/live_earlier.h"
 #include "experiments/live/live_follow.h"
 #include "experiments/live/live_gate.h"
 #include "experiments/live/live_lead.h"
@@ -145,17 +146,6 @@ static struct results_run describe(const struct live_sweep *sweep, const struct 
     };
 }
 
-/* The rows that this command replaces. */
-static void say_replaced(const struct live_sweep *sweep, size_t replaced)
-{
-    if (replaced > 0)
-        cli_error(CLI_DONE,
-                  "%zu of %zu runs %s in %s already: run again, and the rows replaced; --missing "
-                  "leaves %s out",
-                  replaced, sweep->task_count, replaced == 1 ? "is" : "are", sweep->cli->db,
-                  replaced == 1 ? "it" : "them");
-}
-
 /* Fills the tasks; with --missing without those that the database holds. The database is opened to
  * write, so that a read-only one is found before hours of work, and closed: no connection may pass
  * a fork. */
@@ -168,7 +158,7 @@ static int plan(struct live_sweep *sweep)
     if (results_open(sweep->cli->db, RESULTS_WRITE, &db, message) != RESULTS_OK)
         return cli_error(CLI_FAILED, "%s", message);
     enum results_error error = RESULTS_OK;
-    size_t replaced = 0;
+    struct live_earlier earlier = {0};
     sweep->tasks = calloc(count_runs(sweep->experiment), sizeof(*sweep->tasks));
     sweep->runs = calloc(sweep->experiment->arm_count, sizeof(*sweep->runs));
     assert(sweep->tasks != NULL && sweep->runs != NULL);
@@ -181,18 +171,19 @@ static int plan(struct live_sweep *sweep)
             struct results_run run = describe(sweep, &task, &record, "");
             bool has = false;
             error = results_has(db, &run, &has, message);
-            bool wanted = !has || !sweep->cli->missing;
-            if (wanted)
-                sweep->tasks[sweep->task_count++] = task;
-            sweep->runs[i] += wanted;
-            replaced += has && !sweep->cli->missing;
+            if (has && sweep->cli->missing)
+                continue;
+            sweep->tasks[sweep->task_count++] = task;
+            sweep->runs[i]++;
+            if (error == RESULTS_OK)
+                error = live_earlier_add(db, &run, &earlier, message);
         }
         arm_record_deinit(&record);
     }
     results_close(db);
     if (error != RESULTS_OK)
         return cli_error(CLI_FAILED, "%s", message);
-    say_replaced(sweep, replaced);
+    live_earlier_warn(&earlier, sweep->cli, sweep->task_count);
     return CLI_DONE;
 }
 
@@ -221,12 +212,16 @@ static int keep(struct live_sweep *sweep, const struct live_task *task, const ch
     char message[RESULTS_MESSAGE_MAX];
     struct results_db *db = NULL;
     struct arm_record record;
+    struct live_earlier earlier = {0};
     enum results_error error = results_open(sweep->cli->db, RESULTS_WRITE, &db, message);
     arm_record_init(&record, task->arm);
-    if (error == RESULTS_OK) {
-        struct results_run run = describe(sweep, task, &record, started);
+    struct results_run run = describe(sweep, task, &record, started);
+    if (error == RESULTS_OK)
+        error = live_earlier_add(db, &run, &earlier, message);
+    if (error == RESULTS_OK)
         error = results_write(db, &run, results, message);
-    }
+    if (error == RESULTS_OK)
+        live_earlier_tell(&earlier, sweep->cli, &run);
     results_close(db);
     arm_record_deinit(&record);
     if (error == RESULTS_OK) {
