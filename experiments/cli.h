@@ -191,9 +191,8 @@ MUST_USE bool cli_load_experiment(const struct cli *cli, const char *path,
 /* --print-config: the effective config of every arm. Returns the status. */
 int cli_print_configs(const struct cli *cli, const struct experiment *experiment);
 
-/* What `lakestream query` shows of the experiment, as the flags ask. Returns the status. */
-int cli_show_results(const struct cli *cli, const char *experiment);
-/* The same of the arms that the experiment has, and of no others that the database holds. */
+/* What `lakestream query` shows of the arms that the experiment has, and of no others that the
+ * database holds, as the flags ask. Returns the status. */
 int cli_show_arms(const struct cli *cli, const struct experiment *experiment);
 
 /* Makes the folder that holds the file, and those above it. On failure the error was printed. */

@@ -131,18 +131,6 @@ int cli_print_configs(const struct cli *cli, const struct experiment *experiment
     return CLI_DONE;
 }
 
-int cli_show_results(const struct cli *cli, const char *experiment)
-{
-    char *arguments[] = {"query",
-                         "--db",
-                         (char *)(uintptr_t)cli->db,
-                         "--experiment",
-                         (char *)(uintptr_t)experiment,
-                         cli->json ? "--json" : NULL,
-                         NULL};
-    return query_main(cli->json ? 6 : 5, arguments);
-}
-
 int cli_show_arms(const struct cli *cli, const struct experiment *experiment)
 {
     json_t *names = json_array();

@@ -432,7 +432,7 @@ static int run_live(const struct cli *cli, struct experiment *experiment,
         live_lead_end(&sweep.lead, status);
     free(sweep.tasks);
     free(sweep.runs);
-    return status == CLI_DONE ? cli_show_results(cli, experiment->name) : status;
+    return status == CLI_DONE ? cli_show_arms(cli, experiment) : status;
 }
 
 /* Rank 0 leads, the others follow. */

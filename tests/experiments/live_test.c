@@ -448,29 +448,6 @@ static void a_resumed_run_keeps_its_seed(void)
     case_close(&live);
 }
 
-/* What was measured in real time is not replaced without a word, before and after. */
-static void a_run_that_replaces_another_says_so(void)
-{
-    struct live_case live;
-    char *said = NULL;
-    case_open(&live, 2, 500, "");
-    start(&live, NULL);
-    CU_ASSERT_EQUAL(finish(&live), 0);
-    CU_ASSERT_EQUAL(live_count_in(live.process.err, "replace"), 0);
-    start(&live, NULL);
-    CU_ASSERT_EQUAL(finish(&live), 0);
-    CU_ASSERT_EQUAL(live_rows(live.scratch), 1);
-    said = live_read(live.process.err);
-    const char *before = strstr(said, "1 of 1 runs will replace the one of 20");
-    const char *run = strstr(said, "probe/fixed seed 1: 2 producers");
-    const char *after = strstr(said, "probe/fixed seed 1: replaced the run of 20");
-    CU_ASSERT_TRUE_FATAL(before != NULL && run != NULL && after != NULL);
-    CU_ASSERT(before < run && run < after);
-    CU_ASSERT_PTR_NOT_NULL(strstr(before, "another --db FILE or --set seed=N"));
-    free(said);
-    case_close(&live);
-}
-
 const struct harness_test live_tests[] = {
     HARNESS_TEST(eight_producers_make_a_dense_chain),
     HARNESS_TEST(sigint_ends_cleanly_and_resumes),
@@ -486,6 +463,5 @@ const struct harness_test live_tests[] = {
     HARNESS_TEST(bad_requests_are_usage_errors),
     HARNESS_TEST(another_entry_size_is_refused_on_resume),
     HARNESS_TEST(a_resumed_run_keeps_its_seed),
-    HARNESS_TEST(a_run_that_replaces_another_says_so),
     {0},
 };

@@ -34,6 +34,7 @@ extern const struct harness_test live_request_tests[];
 extern const struct harness_test live_run_tests[];
 extern const struct harness_test calibrate_tests[];
 extern const struct harness_test live_tests[];
+extern const struct harness_test live_record_tests[];
 extern const struct harness_test live_wrappers_tests[];
 extern const struct harness_test live_ranks_tests[];
 extern const struct harness_test live_group_tests[];
@@ -94,6 +95,7 @@ static const struct harness_suite suites[] = {
     {"live_run", live_run_tests},
     {"calibrate", calibrate_tests},
     {"live", live_tests},
+    {"live_record", live_record_tests},
     {"live_wrappers", live_wrappers_tests},
     {"live_ranks", live_ranks_tests},
     {"live_group", live_group_tests},
