@@ -78,7 +78,9 @@ keep() {
             FROM current_run r JOIN metric s ON s.run = r.id AND s.name = 'success'
                 JOIN metric m ON m.run = r.id AND m.name = 'committed_mb_s'
                 JOIN metric a ON a.run = r.id AND a.name = 'attempts'
-            WHERE r.experiment = 'sim_vs_live' AND r.mode = 'live' ORDER BY r.id"
+            WHERE r.experiment = 'sim_vs_live' AND r.mode = 'live' AND NOT EXISTS
+                (SELECT 1 FROM metric g WHERE g.run = r.id AND g.name = 'resumed' AND g.value > 0)
+            ORDER BY r.id"
     } >"$reference"
     echo "$(grep -vc '^#' "$reference") lines in $reference"
 }

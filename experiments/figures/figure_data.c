@@ -200,7 +200,10 @@ bool figure_data_load(struct results_db *db, const char *experiment, enum result
     snprintf(data->experiment, sizeof(data->experiment), "%s", experiment);
     sqlite3_stmt *statement = prepare(db,
                                       ARM_COLUMNS "current_run WHERE experiment = ?1 AND mode = ?2"
-                                                  " AND violations = 0 ORDER BY arm, seed",
+                                                  " AND violations = 0 AND NOT EXISTS"
+                                                  " (SELECT 1 FROM metric WHERE run = id AND"
+                                                  " name = 'resumed' AND value > 0)"
+                                                  " ORDER BY arm, seed",
                                       diagnostic);
     if (statement == NULL)
         return false;

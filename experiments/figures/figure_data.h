@@ -63,8 +63,10 @@ struct figure_series {
  * violations as well. Blocks on the disk. False: the diagnostic, nothing to free. */
 MUST_USE bool figure_data_select(struct results_db *db, const struct figure_selection *selection,
                                  struct figure_data *data, struct diagnostic *diagnostic);
-/* The runs of the configs that were asked for last, whatever they were. Blocks on the disk. An
- * experiment without runs is no error: it has no arms. False: the diagnostic, nothing to free. */
+/* The runs of the configs that were asked for last, whatever they were, but those with violations
+ * and those that went on with an earlier one's chain, whose manifest was long from the start.
+ * Blocks on the disk. An experiment without runs is no error: it has no arms. False: the
+ * diagnostic, nothing to free. */
 MUST_USE bool figure_data_load(struct results_db *db, const char *experiment,
                                enum results_mode mode, struct figure_data *data,
                                struct diagnostic *diagnostic);

@@ -197,6 +197,7 @@ static enum live_outcome conclude(struct live_supervisor *live, struct run_resul
         return outcome;
     recorder_results(live->recorder, results);
     run_results_add_metric(results, "restarts", "restarts", report->restarts);
+    run_results_add_metric(results, "resumed", "1", live->options->resumed);
     run_results_add_metric(results, "producer_memory", "B", (double)report->memory_bytes);
     results->wall_s = report->wall_s;
     return LIVE_COMPLETE;

@@ -18,7 +18,7 @@ struct live_run_options {
     const char *name;            /* of the run, for messages: "live-local, arm dac, seed 1" */
     const char *url;             /* the run's own prefix */
     uint64_t seed;
-    bool resumed;                 /* the prefix holds a chain already */
+    bool resumed; /* the prefix holds a chain already; a metric of that name says so, 1 or 0 */
     struct live_signals *signals; /* open */
     struct live_cap cap;          /* for `before` and this run together, of all ranks */
     struct live_cost before;      /* of all ranks, too (live_cost_of_ranks) */

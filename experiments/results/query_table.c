@@ -178,7 +178,8 @@ static bool read_metric(const struct query_request *request, sqlite3_stmt *group
     return code == SQLITE_DONE;
 }
 
-/* An arm that differs from the others in more than it should is marked, and a note says in what. */
+/* An arm that differs from the others in more than it should is marked, and a note says in what;
+ * and so is one whose means are over runs that were resumed, too. */
 static void add_arm(const struct query_differences *differences, sqlite3_stmt *group,
                     struct table *table)
 {
@@ -189,11 +190,17 @@ static void add_arm(const struct query_differences *differences, sqlite3_stmt *g
     };
     char *different = query_differences_of(differences, &arm);
     table_add_text(table, arm.experiment);
-    if (different == NULL) {
+    char resumed[80] = "";
+    if (sqlite3_column_int64(group, 5) > 0)
+        snprintf(resumed, sizeof(resumed), "%lld of its runs went on with an earlier one's chain",
+                 (long long)sqlite3_column_int64(group, 5));
+    if (different == NULL && resumed[0] == '\0') {
         table_add_text(table, arm.arm);
     } else {
         char note[1024];
-        snprintf(note, sizeof(note), "* %s %s: %s", arm.experiment, arm.arm, different);
+        snprintf(note, sizeof(note), "* %s %s: %.800s%s%s", arm.experiment, arm.arm,
+                 different != NULL ? different : "",
+                 different != NULL && resumed[0] != '\0' ? "; " : "", resumed);
         table_add_note(table, note);
         table_add_marked_text(table, arm.arm);
     }
@@ -220,7 +227,8 @@ enum query_error query_summary(const struct query_request *asked, struct table *
     struct query_request filled = asked->metric_count > 0 ? *asked : with_usual_metrics(asked);
     const struct query_request *request = &filled;
     static const char sql[] =
-        "SELECT experiment, arm, mode, count(*), sum(violations > 0)" SELECTED
+        "SELECT experiment, arm, mode, count(*), sum(violations > 0), sum(EXISTS("
+        "SELECT 1 FROM metric WHERE run = id AND name = 'resumed' AND value > 0))" SELECTED
         "AND (?3 IS NULL OR arm IN (SELECT value FROM json_each(?3))) "
         "GROUP BY experiment, mode, arm ORDER BY experiment, mode, arm_group, sweep_value, arm";
     const char *texts[] = {request->experiment, request->arm, request->arms};

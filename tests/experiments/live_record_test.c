@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/figures/figure_data.h"
 #include "tests/experiments/live_fixture.h"
 #include "tests/harness.h"
 
@@ -70,8 +71,42 @@ static void only_the_arms_asked_for_are_shown(void)
     case_close(&live);
 }
 
+/* Arms of live runs that a figure takes. */
+static size_t drawn_arms(const struct record_case *live)
+{
+    char message[RESULTS_MESSAGE_MAX];
+    struct results_db *db = NULL;
+    struct figure_data data;
+    struct diagnostic diagnostic;
+    CU_ASSERT_EQUAL_FATAL(results_open(live->db, RESULTS_READ, &db, message), RESULTS_OK);
+    CU_ASSERT_TRUE_FATAL(figure_data_load(db, "probe", RESULTS_LIVE, &data, &diagnostic));
+    size_t count = data.arm_count;
+    figure_data_deinit(&data);
+    results_close(db);
+    return count;
+}
+
+/* It begins with a manifest that a fresh run has only at its end. */
+static void a_resumed_run_is_not_drawn_beside_fresh_ones(void)
+{
+    struct record_case live;
+    char url[LIVE_PATH_MAX];
+    case_open(&live, "");
+    CU_ASSERT_EQUAL(run(&live, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(live_metric(live.scratch, "resumed"), 0);
+    CU_ASSERT_EQUAL(live_count_in(live.process.out, "went on with"), 0);
+    CU_ASSERT_EQUAL(drawn_arms(&live), 1);
+    CU_ASSERT_TRUE_FATAL(live_run_url(live.scratch, "fixed", url));
+    CU_ASSERT_EQUAL(run(&live, "--resume", url), 0);
+    CU_ASSERT_EQUAL(live_metric(live.scratch, "resumed"), 1);
+    CU_ASSERT_EQUAL(live_count_in(live.process.out, "* probe fixed: 1 of its runs went on"), 1);
+    CU_ASSERT_EQUAL(drawn_arms(&live), 0);
+    case_close(&live);
+}
+
 const struct harness_test live_record_tests[] = {
     HARNESS_TEST(a_run_that_replaces_another_says_so),
     HARNESS_TEST(only_the_arms_asked_for_are_shown),
+    HARNESS_TEST(a_resumed_run_is_not_drawn_beside_fresh_ones),
     {0},
 };
