@@ -266,7 +266,7 @@ enum flag {
     RECLAIMERS,
     FAULTS,
     PERCENT,
-    HELP
+    HELP = 'h'
 };
 
 static bool take_flag(struct request *request, int flag, const char *text)
@@ -300,8 +300,19 @@ static bool take_flag(struct request *request, int flag, const char *text)
     default:
         break;
     }
-    cli_error(CLI_USAGE, "unknown flag, or one without its value; see lakestream swarm --help");
     return false;
+}
+
+/* What getopt did not take: chosen is ':' or '?'. Within a word of short flags it is still before
+ * the word's end, and optopt is the letter. */
+static int refuse_flag(char **argv, int chosen)
+{
+    const char letter[] = {'-', (char)optopt, '\0'};
+    bool is_letter = optopt > 0 && optopt < SEEDS && optopt != HELP;
+    const char *flag = is_letter ? letter : argv[optind - 1];
+    if (chosen == ':')
+        return cli_error(CLI_USAGE, "%s needs a value; see %s swarm --help", flag, cli_program());
+    return cli_error(CLI_USAGE, "unknown flag %s; see %s swarm --help", flag, cli_program());
 }
 
 int swarm_main(int argc, char **argv)
@@ -327,7 +338,9 @@ int swarm_main(int argc, char **argv)
     int flag;
     optind = 1;
     opterr = 0;
-    while ((flag = getopt_long(argc, argv, ":", flags, NULL)) != -1) {
+    while ((flag = getopt_long(argc, argv, ":h", flags, NULL)) != -1) {
+        if (flag == ':' || flag == '?')
+            return refuse_flag(argv, flag);
         if (flag == HELP) {
             puts(usage);
             return CLI_DONE;
@@ -336,7 +349,8 @@ int swarm_main(int argc, char **argv)
             return CLI_USAGE;
     }
     if (optind < argc)
-        return cli_error(CLI_USAGE, "swarm takes no %s; see lakestream swarm --help", argv[optind]);
+        return cli_error(CLI_USAGE, "swarm takes no %s; see %s swarm --help", argv[optind],
+                         cli_program());
     bool seeded = request.limits.seed != UINT64_MAX;
     if (request.trace && !seeded)
         return cli_error(CLI_USAGE, "--trace needs --seed S");

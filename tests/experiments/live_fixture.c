@@ -77,6 +77,8 @@ static int call_verb(int argc, char **argv)
         return remove_main(argc, argv);
     if (strcmp(argv[0], "produce") == 0)
         return produce_main(argc, argv);
+    if (strcmp(argv[0], "swarm") == 0)
+        return swarm_main(argc, argv);
     if (strcmp(argv[0], "probe") == 0)
         return probe_main(argc, argv);
     return query_main(argc, argv);

@@ -13,6 +13,7 @@ extern const struct harness_test recorder_tests[];
 extern const struct harness_test statistics_tests[];
 extern const struct harness_test swarm_child_tests[];
 extern const struct harness_test swarm_hunt_tests[];
+extern const struct harness_test swarm_verb_tests[];
 extern const struct harness_test results_tests[];
 extern const struct harness_test s3_secrets_tests[];
 extern const struct harness_test results_faults_tests[];
@@ -86,6 +87,7 @@ static const struct harness_suite suites[] = {
     {"storage_bound", storage_bound_tests},
     {"swarm_child", swarm_child_tests},
     {"swarm_hunt", swarm_hunt_tests},
+    {"swarm_verb", swarm_verb_tests},
     {"read_reference", read_reference_tests},
     {"live_reference", live_reference_tests},
     {"reproduce", reproduce_tests},
