@@ -10,11 +10,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static void refuse_unreadable(const char *path, int reason, char error[GIVEN_FILES_TEXT_MAX])
+{
+    const char *advice = reason == EACCES
+                             ? "make it and its folders readable for this user"
+                             : "check the path, or leave files out for synthetic batches";
+    snprintf(error, GIVEN_FILES_TEXT_MAX, "%.600s cannot be read: %s; %s", path, strerror(reason),
+             advice);
+}
+
 static bool look_at(const char *path, uint64_t *bytes, char error[GIVEN_FILES_TEXT_MAX])
 {
     struct stat status;
     if (stat(path, &status) != 0) {
-        snprintf(error, GIVEN_FILES_TEXT_MAX, "%.600s: %s", path, strerror(errno));
+        refuse_unreadable(path, errno, error);
         return false;
     }
     *bytes = (uint64_t)status.st_size;
@@ -29,7 +38,7 @@ static bool look_at(const char *path, uint64_t *bytes, char error[GIVEN_FILES_TE
                  "%.600s has %" PRIu64 " bytes; a batch has at most %" PRIu64 ": split it", path,
                  *bytes, GIVEN_FILE_BYTES_MAX);
     else if (access(path, R_OK) != 0)
-        snprintf(error, GIVEN_FILES_TEXT_MAX, "%.600s cannot be read: %s", path, strerror(errno));
+        refuse_unreadable(path, errno, error);
     else
         return true;
     return false;

@@ -415,7 +415,8 @@ static void bad_requests_are_usage_errors(void)
     const char *const bad[][3] = {
         {empty, NULL, "is empty"},
         {produce.scratch, NULL, "is not a file"},
-        {"/none/such", NULL, "No such file"},
+        {"/none/such", NULL,
+         "/none/such cannot be read: No such file or directory; check the path"},
         {produce.files[0], "--count=2", "leave them out"},
         {"--append", NULL, "--append is for files"},
         {"--producer=x", NULL, "expected a number from 0"},
