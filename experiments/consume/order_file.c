@@ -12,16 +12,22 @@
 #define FIELDS 5
 #define RUN_WORD "run "
 
-static bool refuse(char error[ORDER_FILE_TEXT_MAX], const char *what, const char *path)
+static bool refuse_write(char error[ORDER_FILE_TEXT_MAX], const char *path)
 {
-    snprintf(error, ORDER_FILE_TEXT_MAX, "cannot %s %.400s: %s", what, path, strerror(errno));
+    snprintf(error, ORDER_FILE_TEXT_MAX, "cannot write %.400s: %s", path, strerror(errno));
     return false;
 }
 
 bool order_file_open(struct order_file *file, const char *path, char error[ORDER_FILE_TEXT_MAX])
 {
     *file = (struct order_file){.path = path, .stream = fopen(path, "re")};
-    return file->stream != NULL || refuse(error, "read", path);
+    if (file->stream == NULL)
+        snprintf(
+            error, ORDER_FILE_TEXT_MAX,
+            "cannot read %.400s: %s; name a file that lakestream consume --order wrote, and that "
+            "this user may read",
+            path, strerror(errno));
+    return file->stream != NULL;
 }
 
 void order_file_close(struct order_file *file)
@@ -152,13 +158,13 @@ FILE *order_file_append(const char *path, const char *run, struct order_line *la
     assert(run[0] != '\0' && strlen(run) < ORDER_RUN_MAX);
     FILE *stream = fopen(path, "ae");
     if (stream == NULL) {
-        (void)refuse(error, "write", path);
+        (void)refuse_write(error, path);
         return NULL;
     }
     bool good = order_file_open(&file, path, error);
     if (good && read_whole(&file, error) && check_run(&file, run, error)) {
         *last = file.last;
-        good = prepare(stream, &file, run) || refuse(error, "write", path);
+        good = prepare(stream, &file, run) || refuse_write(error, path);
     } else {
         good = false;
     }

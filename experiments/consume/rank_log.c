@@ -14,12 +14,6 @@
 #define LINE_MAX_BYTES 192
 #define DIGEST_DIGITS 16
 
-static bool refuse(char error[RANK_LOG_TEXT_MAX], const char *what, const char *path)
-{
-    snprintf(error, RANK_LOG_TEXT_MAX, "cannot %s %.400s: %s", what, path, strerror(errno));
-    return false;
-}
-
 /* ---- writing ---- */
 
 int rank_log_open(const char *folder, uint32_t rank, char error[RANK_LOG_TEXT_MAX])
@@ -28,7 +22,7 @@ int rank_log_open(const char *folder, uint32_t rank, char error[RANK_LOG_TEXT_MA
     snprintf(path, sizeof(path), "%s/rank-%u.log", folder, rank);
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
-        (void)refuse(error, "write", path);
+        snprintf(error, RANK_LOG_TEXT_MAX, "cannot write %.400s: %s", path, strerror(errno));
     return fd;
 }
 
@@ -67,7 +61,12 @@ bool rank_log_read(struct rank_log *log, const char *folder, uint32_t rank,
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/rank-%u.log", folder, rank);
     *log = (struct rank_log){.stream = fopen(path, "re")};
-    return log->stream != NULL || refuse(error, "read", path);
+    if (log->stream == NULL)
+        snprintf(error, RANK_LOG_TEXT_MAX,
+                 "cannot read %.400s: %s; name the folder of lakestream consume --log, with its "
+                 "--ranks, where this user may read",
+                 path, strerror(errno));
+    return log->stream != NULL;
 }
 
 void rank_log_close(struct rank_log *log)

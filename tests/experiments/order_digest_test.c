@@ -82,6 +82,22 @@ static void orders_that_are_none_are_refused(void)
     }
 }
 
+static void missing_files_say_what_to_name(void)
+{
+    struct order_case c;
+    struct order none;
+    struct order_lives lives;
+    CU_ASSERT_TRUE(case_open(&c, "1 3 1 1 4096\n"));
+    CU_ASSERT_FALSE(order_read("/none/such", &none, c.error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(c.error, "cannot read /none/such: No such file or directory; "
+                                           "name a file that lakestream consume --order wrote"));
+    order_deinit(&none);
+    CU_ASSERT_FALSE(order_check_log(&c.order, 0, 7, c.scratch, &lives, c.error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(c.error, "/rank-7.log: No such file or directory; name the "
+                                           "folder of lakestream consume --log"));
+    case_close(&c);
+}
+
 /* Which run it is of is nothing that a digest depends on. */
 static void an_order_may_say_whose_it_is(void)
 {
@@ -341,6 +357,7 @@ static void wrong_lines_are_found(void)
 
 const struct harness_test order_digest_tests[] = {
     HARNESS_TEST(orders_that_are_none_are_refused),
+    HARNESS_TEST(missing_files_say_what_to_name),
     HARNESS_TEST(an_order_may_say_whose_it_is),
     HARNESS_TEST(order_that_begins_later_is_whole_from_there),
     HARNESS_TEST(appending_goes_on_behind_what_a_crash_left),
