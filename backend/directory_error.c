@@ -88,7 +88,7 @@ void directory_answer_unfit(struct job *job, const char *words)
     assert(written > 0);
     job->outcome = STORE_FAILED;
     job->damaged = true;
-    format_error(job->directory->path, what, words, "it is damaged, or none of a run's: restore it",
+    format_error(job->directory->path, what, words, "damaged, or another version's: restore it",
                  job->error);
 }
 

@@ -296,7 +296,7 @@ static void advise(const struct reading *reading, enum s3_meaning meaning, char 
     else if (meaning == S3_MEANS_HUGE)
         snprintf(advice, ADVICE_MAX, "%s",
                  answer->verb == STORE_GET && !answer->range
-                     ? "it is damaged, or none of a run's: restore it"
+                     ? "damaged, or another version's: restore it"
                      : "is it a store of S3, or a proxy before one?");
     else if (meaning == S3_MEANS_UNSURE)
         snprintf(advice, ADVICE_MAX, "%s",

@@ -41,6 +41,7 @@ enum parameter_unit {
     PARAMETER_DURATION, /* seconds in `values`; written as 10s, 250ms, 5h in a config */
     PARAMETER_RATIO,    /* 0..1 typically; written as 0.037 or 3.7% */
     PARAMETER_NUMBER,
+    PARAMETER_COUNT,  /* a whole number, at least 0 */
     PARAMETER_CHOICE, /* index into `choices` */
 };
 

@@ -173,7 +173,7 @@ const struct policy_kind policy_dac = {
                      "ASSUMED: step of the feedback estimator [policy.dac.eta]"},
             [START] = {"start", PARAMETER_DURATION, 10, 0.001, 86400, NULL,
                        "ASSUMED: the gap before the first decided attempt [policy.dac.start]"},
-            [RLS_SAMPLES] = {"rls_samples", PARAMETER_NUMBER, 8, 2, 1e6, NULL,
+            [RLS_SAMPLES] = {"rls_samples", PARAMETER_COUNT, 8, 2, 1e6, NULL,
                              "ASSUMED: attempts before least squares are believed; the moving "
                              "average until then [policy.dac.rls_samples]"},
             [RLS_PRIOR] = {"rls_prior", PARAMETER_NUMBER, 1e4, 1e-6, 1e12, NULL,
@@ -185,8 +185,10 @@ const struct policy_kind policy_dac = {
             [CONFLICT_MIN] = {"conflict_min", PARAMETER_DURATION, 0.001, 1e-6, 3600, NULL,
                               "ASSUMED: the conflict side asks for a gap of at least this "
                               "[policy.dac.conflict_min]"},
-            [CONFLICT_MAX] = {"conflict_max", PARAMETER_DURATION, 86400, 1e-3,
-                              1e7, NULL, "ASSUMED: ... and at most this [policy.dac.conflict_max]"},
+            [CONFLICT_MAX] =
+                {"conflict_max", PARAMETER_DURATION, 86400, 1e-3, 1e7, NULL,
+                 "ASSUMED: the conflict side asks for a gap of at most this "
+                 "[policy.dac.conflict_max]"},
         },
     .init = dac_init,
     .on_attempt = dac_on_attempt,

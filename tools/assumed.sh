@@ -32,8 +32,9 @@ collect() {
 		FNR == 1 && text != "" { broken("ASSUMED has no [config.key] behind it") }
 		{ line = $0 }
 		text == "" {
-			if (!match(line, /ASSUMED: +[A-Za-z0-9]/)) next
 			file = FILENAME; start = FNR
+			if (line ~ /ASSUMED: +[.][.]/) broken("ASSUMED goes on from elsewhere; say it in full")
+			if (!match(line, /ASSUMED: +[A-Za-z0-9]/)) next
 			line = substr(line, RSTART + length("ASSUMED:"))
 			sub(/^[ \t]+/, "", line)
 			text = " "

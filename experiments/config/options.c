@@ -330,6 +330,7 @@ static void load_value(const struct config *config, const struct option *option,
     if (option->storage == OPTION_DOUBLE) {
         memcpy(&value->number, field, sizeof(value->number));
         value->choice = option->unit == UNIT_CHOICE ? (uint32_t)value->number : 0;
+        value->whole = option->unit == UNIT_COUNT ? (uint64_t)value->number : 0;
         value->duration_ns = option->unit == UNIT_DURATION ? llround(value->number * 1e9) : 0;
     } else if (option->unit == UNIT_DURATION) {
         memcpy(&value->duration_ns, field, sizeof(value->duration_ns));

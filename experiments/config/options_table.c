@@ -393,6 +393,9 @@ static void print_default(const struct policy_parameter *parameter, char text[UN
     case PARAMETER_NUMBER:
         unit_print_number(parameter->value_default, text);
         break;
+    case PARAMETER_COUNT:
+        unit_print_count((uint64_t)parameter->value_default, text);
+        break;
     case PARAMETER_CHOICE:
         unit_print_choice((uint32_t)parameter->value_default, parameter->choices, text);
         break;
@@ -408,6 +411,8 @@ static enum unit unit_of(enum parameter_unit unit)
         return UNIT_RATIO;
     case PARAMETER_NUMBER:
         return UNIT_NUMBER;
+    case PARAMETER_COUNT:
+        return UNIT_COUNT;
     case PARAMETER_CHOICE:
         return UNIT_CHOICE;
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define NO_SEED SIZE_MAX
+#define TAIL 0.025 /* of a 95 % interval */
 
 static void *allocate(size_t count, size_t size)
 {
@@ -79,6 +80,7 @@ void curve_read(const struct figure_data *data, const struct contender *contende
         const struct figure_arm *arm = &data->arms[contender->arms[i]];
         bool follows = i > 0 && strcmp(data->arms[contender->arms[i - 1]].group, arm->group) == 0;
         curve->lines[i] = i == 0 ? 0 : curve->lines[i - 1] + (follows ? 0 : 1);
+        curve->line_count = curve->lines[i] + 1;
         read_point(data, arm, hour, curve, i);
     }
 }
@@ -147,8 +149,10 @@ static double log_age_at(const struct curve *curve, double success, size_t left_
     return find_age(curve, success, left_out).log_age;
 }
 
-/* From the logarithm and its jackknife values; these are used up. */
-static struct curve_estimate estimate_of(double whole, double *parts, size_t count)
+/* From the logarithm and its jackknife values. Each side of the interval leaves out 2.5 %, shared
+ * by so many lines. */
+static struct curve_estimate estimate_of(double whole, const double *parts, size_t count,
+                                         size_t lines_low, size_t lines_high)
 {
     struct curve_estimate estimate = {exp(whole), NAN, NAN, 0};
     double centre = mean_without(parts, count, NO_SEED);
@@ -157,10 +161,10 @@ static struct curve_estimate estimate_of(double whole, double *parts, size_t cou
         return estimate;
     for (size_t i = 0; i < count; i++)
         squares += (parts[i] - centre) * (parts[i] - centre);
-    double error = sqrt(squares * (double)(count - 1) / (double)count);
-    double half = gsl_cdf_tdist_Pinv(0.975, (double)(count - 1)) * error;
-    estimate.low = exp(whole - half);
-    estimate.high = exp(whole + half);
+    double freedom = (double)(count - 1);
+    double error = sqrt(squares * freedom / (double)count);
+    estimate.low = exp(whole - error * gsl_cdf_tdist_Qinv(TAIL / (double)lines_low, freedom));
+    estimate.high = exp(whole + error * gsl_cdf_tdist_Qinv(TAIL / (double)lines_high, freedom));
     return estimate;
 }
 
@@ -170,7 +174,7 @@ struct curve_estimate curve_age_at(const struct curve *curve, double success)
     for (size_t i = 0; i < curve->seed_count; i++)
         parts[i] = log_age_at(curve, success, i);
     struct found whole = find_age(curve, success, NO_SEED);
-    struct curve_estimate estimate = estimate_of(whole.log_age, parts, curve->seed_count);
+    struct curve_estimate estimate = estimate_of(whole.log_age, parts, curve->seed_count, 1, 1);
     estimate.point = whole.point;
     free(parts);
     return estimate;
@@ -188,7 +192,8 @@ struct curve_estimate curve_age_ratio(const struct curve *curve, const struct cu
     for (size_t i = 0; i < curve->seed_count; i++)
         parts[i] = log_age_at(curve, success, i) - log_age_at(against, success, i);
     double whole = log_age_at(curve, success, NO_SEED) - log_age_at(against, success, NO_SEED);
-    struct curve_estimate estimate = estimate_of(whole, parts, curve->seed_count);
+    struct curve_estimate estimate =
+        estimate_of(whole, parts, curve->seed_count, against->line_count, curve->line_count);
     free(parts);
     return estimate;
 }

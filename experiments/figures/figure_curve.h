@@ -9,6 +9,7 @@
  * that all of them have. */
 struct curve {
     size_t point_count;
+    size_t line_count;
     size_t *lines; /* owned: number of each point's line */
     size_t seed_count;
     int64_t *seeds;  /* owned */
@@ -38,7 +39,9 @@ struct curve_estimate {
  * The interval is a jackknife over seeds with Student's t; NAN with fewer than two seeds, or where
  * the curve without one of the seeds does not reach it. */
 struct curve_estimate curve_age_at(const struct curve *curve, double success);
-/* The ratio of the ages of two curves at this success, over the seeds of both. */
+/* The ratio of the ages of two curves at this success, over the seeds of both. That a curve's
+ * freshest line was chosen makes it look fresh: its side of the interval is at 1 - 0.025 / lines
+ * (Bonferroni), `high` for the first curve, `low` for the second. */
 struct curve_estimate curve_age_ratio(const struct curve *curve, const struct curve *against,
                                       double success);
 

@@ -182,7 +182,9 @@ static void write_comparison(const struct figure_page *page, const struct conten
             "line of settings on which it is freshest, and how it compares with %s at the same "
             "success (95 %% interval of the ratio of ages, jackknife over seeds: fresher or staler "
             "only where it excludes 1). A line is a group of arms: one constant swept, the others "
-            "held. Choosing the best line flatters a policy that has more of them.\n\n| hour | "
+            "held. Choosing the "
+            "best of several lines flatters a policy: its side of the interval is widened for it "
+            "(Bonferroni).\n\n| hour | "
             "policy |",
             name);
     for (size_t k = 0; k < TARGET_COUNT; k++)
@@ -252,7 +254,7 @@ static void write_budgets(const struct figure_data *data, FILE *markdown)
         char distance[TEXT_MAX];
         char age[TEXT_MAX];
         char late_age[TEXT_MAX];
-        if (!rule_has_budget(arm) || !contender_at_defaults(arm, arm->sweep_key))
+        if (!rule_has_budget(arm) || !contender_at_defaults(arm, "policy.dac.kappa"))
             continue;
         double asked = rule_asked(arm);
         struct statistics_mean success = figure_hour_mean(data, arm, "success", late);

@@ -308,6 +308,14 @@ static void a_policy_is_as_fresh_as_its_best_line(void)
     char point[FIGURE_NAME_MAX];
     contender_point(fixed, &sample.data.arms[fixed->arms[estimate.point]], point);
     CU_ASSERT_STRING_EQUAL(point, "other/30s");
+    /* Two lines to choose from: each side of the ratio's interval is Student's t at 1 - 0.0125. */
+    struct curve against;
+    curve_read(&sample.data, fixed, 5, &against);
+    curve.age_s[0] = 10;
+    curve.age_s[1] = 40;
+    estimate = curve_age_ratio(&curve, &against, 0.8);
+    CU_ASSERT_DOUBLE_EQUAL(log(estimate.high / 2.5), 25.4517 * log(4.0) / 2, 1e-3);
+    curve_deinit(&against);
     curve_deinit(&curve);
     contenders_deinit(&contenders);
     sample_remove(&sample);

@@ -79,6 +79,7 @@ static void values_land_in_their_fields(void)
         {"policy.incr.up", "1.5s"},
         {"policy.dac.window", "ewma"},
         {"policy.dac.kappa", "8%"},
+        {"policy.dac.rls_samples", "32"},
         {"live.sync", "off"},
         {"live.style", "virtual"},
         {"live.payload", "unsigned"},
@@ -108,6 +109,7 @@ static void values_land_in_their_fields(void)
     CU_ASSERT_EQUAL(option_number(&config, option_find("policy.incr.up")), 1.5);
     CU_ASSERT_EQUAL(option_number(&config, option_find("policy.dac.window")), 0);
     CU_ASSERT_EQUAL(option_number(&config, option_find("policy.dac.kappa")), 0.08);
+    CU_ASSERT_EQUAL(option_number(&config, option_find("policy.dac.rls_samples")), 32);
     CU_ASSERT_EQUAL(config.live.sync, TOGGLE_OFF);
     CU_ASSERT_EQUAL(config.live.style, S3_STYLE_VIRTUAL);
     CU_ASSERT_EQUAL(config.live.payload, S3_PAYLOAD_UNSIGNED);
@@ -135,6 +137,9 @@ static void bad_values_name_place_and_key(void)
         {"policy.dac.estimator", "modle",
          "x.yaml:3:9: policy.dac.estimator: 'modle' is not a choice; expected one of "
          "model|rate|feedback"},
+        {"policy.dac.rls_samples", "2.5",
+         "x.yaml:3:9: policy.dac.rls_samples: '2.5' is not a whole number without a unit; expected "
+         "a whole number such as 32"},
         {"policy.dac.kappa", "100%",
          "x.yaml:3:9: policy.dac.kappa: '100%' is out of range; expected 0.0001 to 0.99"},
         {"policy.aimd.min", "0s",

@@ -153,6 +153,10 @@ rm "$tree/sim/a.c"
 refuses assumption_gone 'make assumed rewrites it'
 
 clean_tree
+plant sim/a.c '/* ASSUMED: ... and at most this [manifest.entry_bytes] */'
+refuses assumption_said_in_half '^sim/a\.c:1: ASSUMED goes on from elsewhere'
+
+clean_tree
 plant sim/a.c '/* ASSUMED: an entry is 96 bytes */'
 refuses assumption_without_key '^sim/a\.c:1: ASSUMED has no \[config\.key\]'
 
