@@ -309,7 +309,8 @@ void swarm_ranks_settle(struct swarm *swarm)
 bool swarm_ranks_done(const struct swarm *swarm)
 {
     for (uint32_t rank = 0; rank < swarm->config->ranks; rank++)
-        if (!swarm->ranks[rank].done || swarm_rank_runs(swarm, rank))
+        if (!swarm->ranks[rank].done || swarm->ranks[rank].restart.slot != 0 ||
+            swarm_rank_runs(swarm, rank))
             return false;
     for (uint32_t i = 0; i < swarm->retirer_count; i++)
         if (!swarm->retirers[i].ended)

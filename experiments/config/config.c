@@ -185,6 +185,15 @@ static bool check_incident(const struct config *config, const struct incident_li
                        ranks ? "ranks.count" : "workload.producers", count);
         return false;
     }
+    if (one->at_ns >= config->run.duration_ns) {
+        char text[OPTION_TEXT_MAX];
+        option_print(config, option_find("run.duration"), text);
+        diagnostic_set(diagnostic,
+                       "incident %u begins when the run is over (run.duration is %.64s): make that "
+                       "longer, or leave the incident out",
+                       index + 1, text);
+        return false;
+    }
     for (uint32_t i = 0; i < index; i++) {
         const struct incident *other = &list->items[i];
         bool alike = one->kind == other->kind || (ranks && is_about_ranks(other));

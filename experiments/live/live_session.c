@@ -7,8 +7,10 @@ enum open_result live_session_open(const char *url, const struct live_session_op
                                    struct live_session *session, char error[STORE_ERROR_MAX])
 {
     struct live_loop_options loop_options = {.workers = options->workers};
-    struct store_url_options url_options = {
-        .directory = {.access = options->access, .sync = options->sync}, .s3 = options->s3};
+    struct store_url_options url_options = {.directory = {.access = options->access,
+                                                          .sync = options->sync,
+                                                          .temp_age_ns = options->temp_age_ns},
+                                            .s3 = options->s3};
     struct codec_store_options codec_options = {.payload = true, .mesh = options->mesh};
     *session = (struct live_session){0};
     enum open_result result = live_loop_open(&loop_options, &session->loop, error);

@@ -14,6 +14,7 @@
 struct live_session_options {
     enum directory_access access;
     enum directory_sync sync;
+    int64_t temp_age_ns;  /* of directories: as in directory_options */
     uint32_t workers;     /* 0: the loop's default */
     struct tgb_mesh mesh; /* of synthetic payloads */
     struct s3_options s3; /* of s3:// addresses; texts are borrowed during open only */

@@ -27,6 +27,7 @@ static int open_session(const struct remove_call *call, enum directory_access ac
     struct live_session_options options = call->access;
     char error[STORE_ERROR_MAX];
     options.access = access;
+    options.temp_age_ns = -1; /* what a killed process left goes too, however young */
     enum open_result opened = live_session_open(call->url, &options, session, error);
     if (opened == OPEN_OK)
         return CLI_DONE;

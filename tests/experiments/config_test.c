@@ -152,6 +152,7 @@ static void incidents_are_read(void)
         {"producer:31-32@5s+5s", "incident 1 is about producer 32, but workload.producers is 32: "
                                  "they are counted from 0"},
         {"outage@1s+1s,rollback:0@5s+5s", "incident 2 is about rank 0, but ranks.count is 0"},
+        {"outage@4h+1s,outage@5h+1s", "incident 2 begins when the run is over (run.duration is "},
         {"producer:1@5s+5s,producer:0-3@9s+1s", "incidents 1 and 2 of one process overlap"},
     };
     for (size_t i = 0; i < HARNESS_COUNT(wrong); i++) {

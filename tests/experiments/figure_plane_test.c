@@ -175,7 +175,7 @@ static void storage_without_a_closed_form_is_drawn(void)
 static void a_timeline_has_every_process(void)
 {
     static struct small small;
-    small_make(&small, "p8", "run.duration=530s");
+    small_make(&small, "p8", "run.duration=720s");
     expect(small.table, "What happens: `producer:0-1@150s+60s,");
     expect(small.summary, "0 steps skipped, ");
     expect(small.summary, "| as reported: producers, ranks");
