@@ -103,7 +103,8 @@ build: $(PROGRAM) ## Build the program, build/lakestream
 
 test: deps-servers ## Install what is missing, build, run lint and all tests
 	@$(MAKE) check-build servers
-	@tools/run_tests.sh tools/lint.sh tests/lint/run.sh 'tests/lint/documented_tests.sh $(BUILD)' \
+	@tools/run_tests.sh tools/lint.sh tests/lint/run.sh tests/lint/clang.sh \
+		'tests/lint/documented_tests.sh $(BUILD)' \
 		'tests/core_symbols.sh $(BUILD)' \
 		'tests/fuzz/seeds.sh $(BUILD)' 'tests/fuzz/decoders.sh $(BUILD)' \
 		'tests/digest/run.sh $(BUILD)' 'tests/model/run.sh $(BUILD)' \

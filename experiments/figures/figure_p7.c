@@ -152,7 +152,7 @@ static size_t plot_reductions(const struct figure_data *data, FILE *points)
         struct row row = row_of(data, &data->arms[i]);
         fprintf(points, "\n%llu", (unsigned long long)row.arm->config.ranks.checkpoint_every);
         points_mean(points, row.reduction, 1);
-        count += isfinite(row.reduction.mean);
+        count += isfinite(row.reduction.mean) ? 1 : 0;
         fprintf(points, "\t%.9g\t%.9g", reduction_percent(row.bound_mean, without),
                 reduction_percent(row.bound_worst, without));
     }

@@ -69,8 +69,8 @@ static void what_is_not_this_jobs_is_refused(void)
         "[{\"step\": 9223372036854775807, \"number\": 1, \"digest\": \"0000000000000000\"}]}",
         "[{\"step\": 1, \"number\": 1, \"digest\": \"000000000000000\"}]}",
         "[{\"step\": 1, \"number\": 1, \"digest\": \"000000000000000g\"}]}",
-        "[{\"step\": 2, \"number\": 1, \"digest\": \"0000000000000000\"},"
-        " {\"step\": 2, \"number\": 1, \"digest\": \"0000000000000000\"}]}",
+        ("[{\"step\": 2, \"number\": 1, \"digest\": \"0000000000000000\"},"
+         " {\"step\": 2, \"number\": 1, \"digest\": \"0000000000000000\"}]}"),
     };
     char scratch[SCRATCH_MAX];
     char path[LIVE_PATH_MAX];

@@ -246,7 +246,7 @@ static void a_mark_beyond_the_chain_starts_nobody(void)
     CU_ASSERT_TRUE(plane_said(&plane.process, "manifest/floor-*-18445744073709551615 gives up the "
                                               "steps below 1000000000000000, and the chain ends "
                                               "before step 5: "));
-    live_path(removed, plane.folder, path);
+    live_path(removed, plane.folder, "%s", path);
     CU_ASSERT_EQUAL(remove(removed), 0);
     write_intent(&plane, 6);
     CU_ASSERT_EQUAL(plane_run(&plane, "consume", PLANE_WORDS("--ranks", "2", "--steps", "1")), 1);

@@ -108,7 +108,7 @@ static void wait_longer_than_the_limit(void *context)
     swarm_child_limit(0);
     volatile unsigned sum = 0;
     for (unsigned i = 0; i < 100000000; i++) /* longer than the limit was */
-        sum += i;
+        sum = sum + i;
     (void)context;
 }
 
